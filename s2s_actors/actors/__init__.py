@@ -1,0 +1,1 @@
+"""The actors: pool, unit, conversation and the four stages."""

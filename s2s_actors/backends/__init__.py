@@ -1,0 +1,1 @@
+"""Models as plain synchronous classes behind four interfaces; one module a backend."""

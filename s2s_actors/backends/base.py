@@ -1,0 +1,310 @@
+"""What the stages ask of a model: plain synchronous calls, no threads, no actors.
+
+A backend object is loaded once per process and shared by every unit, so all of its
+methods may be called from several threads at once; what belongs to one session lives in
+the arguments or in a stream object. A backend that wraps a library which is not
+re-entrant brings its own lock.
+
+A backend raises :exc:`s2s_actors.errors.StageError` for what a client may be told, and
+:exc:`s2s_actors.errors.SetupError` from ``load`` for what an operator has to mend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from s2s_actors.runtime.cancel import CancelToken
+
+Kind: TypeAlias = Literal["vad", "stt", "llm", "tts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who asks, and how to stop.
+
+    Attributes:
+        session_id: The session that the work is for.
+        cancel: Polled between chunks; once cancelled, the rest of the result is not wanted
+            and the call should return (or its iterator end) within one chunk, without error.
+    """
+
+    session_id: str
+    cancel: CancelToken
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is loaded, for ``/v1/models`` and ``doctor``.
+
+    Attributes:
+        id: Name of the model, such as ``tiny.en``.
+        kind: The stage that it serves.
+        backend: Name of the backend that runs it, as in the configuration.
+        source: Where the weights came from (a package, a path or an URL).
+    """
+
+    id: str
+    kind: Kind
+    backend: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackendOptions:
+    """What ``load`` may need; each backend reads what concerns it.
+
+    Attributes:
+        model: Model name or path, None for the backend's default.
+        voice: Voice name or path (TTS), None for the default.
+        base_url: Where a remote backend listens.
+        api_key: Its key; never logged.
+        timeout_s: Longest silence of a remote backend: connect, first byte, between bytes.
+        script: File that the scripted backends play, None for their built-in script.
+    """
+
+    model: str | None = None
+    voice: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    timeout_s: float = 30.0
+    script: str | None = None
+
+
+class Backend(Protocol):
+    """What all four kinds have in common."""
+
+    @property
+    def info(self) -> ModelInfo:
+        """What is loaded."""
+        ...
+
+    def warm_up(self) -> None:
+        """Do once what makes a first call slow; called before the server is ready."""
+        ...
+
+    def close(self) -> None:
+        """Free what the backend holds (threads, connections). Idempotent."""
+        ...
+
+
+class VadStream(Protocol):
+    """Voice activity of one session: holds the recurrent state."""
+
+    def probability(self, frame: NDArray[np.float32]) -> float:
+        """Probability in 0..1 that one frame holds speech.
+
+        Args:
+            frame: ``frame_samples`` samples, mono, in -1..1.
+        """
+        ...
+
+    def reset(self) -> None:
+        """Forget everything heard so far."""
+        ...
+
+
+class VoiceActivityDetector(Backend, Protocol):
+    """Tells speech from the rest, frame by frame."""
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Sampling rate of the frames."""
+        ...
+
+    @property
+    def frame_samples(self) -> int:
+        """Samples in one frame."""
+        ...
+
+    def open_stream(self, session_id: str) -> VadStream:
+        """Fresh state for one session; cheap, and shares the weights."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SttRequest:
+    """One utterance to transcribe.
+
+    Attributes:
+        pcm: 16-bit little-endian mono PCM at 16 kHz.
+        language: ISO-639-1 code, None to detect.
+        prompt: Free text that guides the model, as in the protocol's transcription settings.
+    """
+
+    pcm: bytes
+    language: str | None = None
+    prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What was heard. ``text`` is empty where there was no speech."""
+
+    text: str
+    language: str | None = None
+
+
+class SpeechToText(Backend, Protocol):
+    """Turns one utterance into text."""
+
+    def transcribe(self, request: SttRequest, call: Call) -> Transcript:
+        """Transcribe; a cancelled call may return whatever it has."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A function call that the assistant made earlier in the chat; ``arguments`` is JSON text."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One entry of the chat that the model sees.
+
+    Attributes:
+        role: Who speaks; ``tool`` is the output of a function call.
+        text: What is said, or the output of the call.
+        tool_calls: Calls made by the assistant in this message.
+        call_id: For ``tool``: the call that this answers.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A function that the model may call; ``parameters`` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class LlmRequest:
+    """What to answer.
+
+    Attributes:
+        messages: The chat, oldest first; system messages first.
+        tools: Functions on offer.
+        tool_choice: ``auto``, ``none``, ``required`` or the name of one function
+            (prefixed ``function:``).
+        max_output_tokens: Upper bound, None for the backend's own.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: str = "auto"
+    max_output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of the spoken answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    """The model begins a function call."""
+
+    call_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """The next piece of a call's arguments (JSON text)."""
+
+    call_id: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The last event of every generation that was neither cancelled nor failed.
+
+    Attributes:
+        reason: ``stop`` (the model was done) or ``length`` (cut by the token limit).
+        input_tokens: Tokens that the model read.
+        output_tokens: Tokens that it wrote.
+    """
+
+    reason: Literal["stop", "length"]
+    input_tokens: int
+    output_tokens: int
+
+
+LlmEvent: TypeAlias = TextDelta | ToolCallStarted | ToolCallDelta | Finished
+
+
+class LanguageModel(Backend, Protocol):
+    """Writes the answer, a piece at a time."""
+
+    def generate(self, request: LlmRequest, call: Call) -> Iterator[LlmEvent]:
+        """Yield the answer as it is written.
+
+        Deltas of one tool call follow its start; text and calls may alternate. The caller
+        may stop iterating at any time; closing the iterator frees what the call holds.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TtsRequest:
+    """One piece of text to speak.
+
+    Attributes:
+        text: A sentence or clause; the backend may split it further.
+        voice: Voice name as the session has it; a backend without that voice uses its default.
+        speed: 1.0 is the voice's own pace (0.25 to 1.5).
+    """
+
+    text: str
+    voice: str | None = None
+    speed: float = 1.0
+
+
+class TextToSpeech(Backend, Protocol):
+    """Turns text into audio, a piece at a time."""
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Sampling rate of what :meth:`synthesize` yields."""
+        ...
+
+    def synthesize(self, request: TtsRequest, call: Call) -> Iterator[bytes]:
+        """Yield 16-bit little-endian mono PCM as soon as each piece is ready.
+
+        The caller may stop iterating at any time; closing the iterator frees what the
+        synthesis holds.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The four models of a process, loaded once and shared by all units."""
+
+    vad: VoiceActivityDetector
+    stt: SpeechToText
+    llm: LanguageModel
+    tts: TextToSpeech
+
+    def __iter__(self) -> Iterator[Backend]:
+        return iter((self.vad, self.stt, self.llm, self.tts))

@@ -1,0 +1,1 @@
+"""Clients: talk with a file or a microphone, watch the pool, run the demonstration."""

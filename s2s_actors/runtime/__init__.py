@@ -1,0 +1,1 @@
+"""The small actor kit that pykka lacks; it knows nothing of speech or sessions."""

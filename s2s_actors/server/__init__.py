@@ -1,0 +1,1 @@
+"""The websocket listener and its status endpoints."""
