@@ -1,0 +1,306 @@
+"""Messages between actors.
+
+Three kinds, and the difference is a promise about order and loss:
+
+* *data* keeps its place behind whatever was sent before it; a full lane refuses it;
+* a *marker* keeps its place too, but is never refused: life cycles depend on it;
+* *control* may overtake data, is never refused, and is the only kind that may overtake.
+
+Each message of a unit carries the lease of its session. Audio is 16-bit little-endian mono.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from s2s_actors.runtime.mailbox import Control, Data, Marker
+
+if TYPE_CHECKING:
+    from s2s_actors.actors.lease import Lease
+    from s2s_actors.actors.ports import ClaimReply, ClientPort
+    from s2s_actors.backends.base import LlmEvent, LlmRequest, SttRequest, Transcript, TtsRequest
+    from s2s_actors.errors import StageError
+    from s2s_actors.protocol.client_events import ClientEvent
+    from s2s_actors.protocol.session import TurnDetection
+    from s2s_actors.runtime.cancel import CancelToken
+    from s2s_actors.runtime.reply import ReplyPort
+
+# --- to the pool -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Control):
+    """A client wants a unit. ``client`` receives all that the session says."""
+
+    session_id: str
+    client: ClientPort
+    reply: ReplyPort[ClaimReply]
+
+
+@dataclass(frozen=True, slots=True)
+class CancelClaim(Control):
+    """The client left before it got an answer to its claim."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitIdle(Control):
+    """A unit is proven clean, or has fresh stages: it can be claimed again."""
+
+    unit: int
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReady(Control):
+    """The models are loaded and warm: claims may be granted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown(Control):
+    """Take no more sessions and let the running ones finish; ``force`` ends at once."""
+
+    reply: ReplyPort[None]
+    force: bool = False
+
+
+# --- to a unit -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimUnit(Control):
+    """The pool gives the unit to a session."""
+
+    lease: Lease
+    client: ClientPort
+    reply: ReplyPort[ClaimReply]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted(Control):
+    """The client has sent its first event."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class EndSession(Control):
+    """The session is over, whoever ended it. Late and doubled ones are harmless."""
+
+    lease: Lease
+    reason: str
+    close_code: int | None = None
+
+
+# --- through the pipeline --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bind(Marker):
+    """Work for this lease from now on.
+
+    Attributes:
+        lease: The session.
+        scope: Cancelled when the session ends; the token of each piece of work is its child.
+    """
+
+    lease: Lease
+    scope: CancelToken
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConversation(Marker):
+    """Bind the conversation and greet the client."""
+
+    lease: Lease
+    scope: CancelToken
+    client: ClientPort
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd(Marker):
+    """SESSION_END: travels through every stage, in order, as data."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class StagePassed(Control):
+    """A stage has reset and passed SESSION_END on (bookkeeping for quarantine)."""
+
+    lease: Lease
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageReplaced(Control):
+    """To the conversation: a stage crashed, and all that it was doing is lost."""
+
+    lease: Lease
+    stage: str
+    message: str
+
+
+# --- conversation and connection --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFrame(Data):
+    """One client event, decoded.
+
+    ``cost_bytes`` is the size of the frame: what the lane's bound counts.
+    """
+
+    lease: Lease
+    event: ClientEvent
+    cost_bytes: int
+
+
+# --- voice activity ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigureVad(Marker):
+    """Use these settings from the audio that follows; None switches detection off."""
+
+    lease: Lease
+    turn_detection: TurnDetection | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResetVad(Marker):
+    """The input buffer was cleared or committed: forget the utterance, keep the clock."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class AudioIn(Data):
+    """A slice of the caller's voice at ``rate_hz``; slices are contiguous."""
+
+    lease: Lease
+    pcm: bytes
+    rate_hz: int
+
+    @property
+    def cost_bytes(self) -> int:
+        """Size for the lane's bound."""
+        return len(self.pcm)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted(Data):
+    """The user has begun to speak, ``at_ms`` after the session's first sample."""
+
+    lease: Lease
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStopped(Data):
+    """The user has been silent for the configured time; ``at_ms`` includes that silence."""
+
+    lease: Lease
+    at_ms: int
+
+
+# --- speech to text ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Transcribe(Data):
+    """Transcribe the utterance of one item."""
+
+    lease: Lease
+    item_id: str
+    request: SttRequest
+    cancel: CancelToken
+
+
+@dataclass(frozen=True, slots=True)
+class Transcribed(Marker):
+    """What the utterance says."""
+
+    lease: Lease
+    item_id: str
+    transcript: Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptionFailed(Marker):
+    """The utterance could not be transcribed."""
+
+    lease: Lease
+    item_id: str
+    error: StageError
+
+
+# --- language model ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Generate(Data):
+    """Write the answer of one response."""
+
+    lease: Lease
+    response_id: str
+    request: LlmRequest
+    cancel: CancelToken
+
+
+@dataclass(frozen=True, slots=True)
+class Generated(Marker):
+    """The next event of a generation."""
+
+    lease: Lease
+    response_id: str
+    event: LlmEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFailed(Marker):
+    """The language model or the voice failed in the middle of a response."""
+
+    lease: Lease
+    response_id: str
+    error: StageError
+
+
+# --- text to speech ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Speak(Data):
+    """Speak one piece of a response; ``segment`` counts the pieces."""
+
+    lease: Lease
+    response_id: str
+    segment: int
+    request: TtsRequest
+    cancel: CancelToken
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken(Marker):
+    """The next audio of a segment, at the voice's own rate; ``last`` ends the segment."""
+
+    lease: Lease
+    response_id: str
+    segment: int
+    pcm: bytes
+    rate_hz: int
+    last: bool
+
+
+# --- timers -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired(Control):
+    """A deadline that the receiver armed has come; stale ones are told apart by ``serial``."""
+
+    lease: Lease
+    name: str
+    serial: int
