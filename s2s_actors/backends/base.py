@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from s2s_actors.runtime.cancel import CancelToken
 
 Kind: TypeAlias = Literal["vad", "stt", "llm", "tts"]
+
+Progress: TypeAlias = "Callable[[str], None]"
+"""Takes one line for the operator while a backend loads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,11 @@ class BackendOptions:
 
 
 class Backend(Protocol):
-    """What all four kinds have in common."""
+    """What all four kinds have in common.
+
+    A backend class also has ``load(options: BackendOptions, progress: Progress)``, a class
+    method that the registry calls to make the one instance of the process.
+    """
 
     @property
     def info(self) -> ModelInfo:
