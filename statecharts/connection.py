@@ -35,7 +35,7 @@ class ConnectionChart(StrictChart):
     Promises: a lease that was granted is given back exactly once, however the connection
     ends, and it is given back before anything waits for the peer.
 
-    {statechart:md}
+    {statechart:rst}
     """
 
     claiming = State("claiming", initial=True)

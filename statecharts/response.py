@@ -30,7 +30,7 @@ class ResponseChart(StrictChart):
     Promises: exactly one end, whatever comes first; after it no event is legal, so nothing
     can be added to a response that is over.
 
-    {statechart:md}
+    {statechart:rst}
     """
 
     waiting = State("waiting", initial=True)

@@ -35,7 +35,7 @@ class ServerChart(StrictChart):
     Promises: claims are granted only while ``serving``; a server that has begun to drain
     never serves again; every running session gets its time, and no session more than that.
 
-    {statechart:md}
+    {statechart:rst}
     """
 
     starting = State("starting", initial=True)

@@ -41,7 +41,7 @@ class StageChart(StrictChart):
     SESSION_END on, and passes on every SESSION_END that it sees, also one of a lease that
     it never knew (a replacement that came in the middle of a drain).
 
-    {statechart:md}
+    {statechart:rst}
     """
 
     unbound = State("unbound", initial=True)
@@ -53,7 +53,9 @@ class StageChart(StrictChart):
     finish = working.to(bound, cond="is_own_lease")
     session_end = (
         bound.to(unbound, cond="is_own_lease", on="reset")
+        | working.to(unbound, cond="is_own_lease", on="reset")
         | bound.to(bound, internal=True, unless="is_own_lease")
+        | working.to(working, internal=True, unless="is_own_lease")
         | unbound.to(unbound, internal=True)
     )
 

@@ -26,7 +26,7 @@ class TurnChart(StrictChart):
     (noise that transcribes to nothing is not answered). A turn that the user has talked
     past gets its transcript, but no answer of its own: the next turn's answer covers both.
 
-    {statechart:md}
+    {statechart:rst}
     """
 
     hearing = State("hearing", initial=True)

@@ -84,7 +84,7 @@ class UnitChart(StrictChart):
     the old session is left. A unit that does not drain in time is ``quarantined`` until
     the marker arrives after all or the stages have been replaced, so capacity is never lost.
 
-    {statechart:md}
+    {statechart:rst}
     """
 
     idle = State("idle", initial=True)
