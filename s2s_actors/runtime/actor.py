@@ -1,0 +1,167 @@
+"""An actor that reports its own death, and the outlet that leads to it."""
+
+from __future__ import annotations
+
+import abc
+import logging
+import threading
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pykka
+
+from s2s_actors.runtime.mailbox import TwoLaneMailbox
+from s2s_actors.runtime.supervision import Crashed
+
+if TYPE_CHECKING:
+    from s2s_actors.runtime.outlet import Outlet
+
+logger = logging.getLogger(__name__)
+
+
+class ActorOutlet:
+    """An outlet that leads into an actor's mailbox.
+
+    Promises: no method blocks, whatever the actor is doing. A message to a stopped actor is
+    dropped and counted: the sender can do nothing about it, the supervisor knows.
+    """
+
+    __slots__ = ("_dropped", "_lock", "ref")
+
+    def __init__(self, ref: pykka.ActorRef[Any]) -> None:
+        self.ref = ref
+        self._dropped = 0
+        self._lock = threading.Lock()
+
+    @property
+    def dropped(self) -> int:
+        """Messages that came after the actor had stopped."""
+        return self._dropped
+
+    def put(self, message: object) -> None:
+        """Pass a message on.
+
+        Raises:
+            LaneFullError: The message is data and the actor's data lane is full.
+        """
+        try:
+            self.ref.tell(message)
+        except pykka.ActorDeadError:
+            with self._lock:
+                self._dropped += 1
+
+    def stop(self) -> None:
+        """See :func:`stop_actor`."""
+        stop_actor(self.ref)
+
+    def abandon(self) -> None:
+        """See :func:`abandon_actor`."""
+        abandon_actor(self.ref)
+
+
+def stop_actor(ref: pykka.ActorRef[Any]) -> None:
+    """Ask an actor to stop, ahead of the data that waits for it, and don't wait. Idempotent."""
+    ref.stop(block=False)
+
+
+def abandon_actor(ref: pykka.ActorRef[Any]) -> None:
+    """Give an actor up that may never come back from what it is doing. Idempotent.
+
+    From now on it takes no messages and counts as stopped; its thread ends after the current
+    message, if that ever ends. It reports no crash any more.
+    """
+    # The stop message first: it wakes an actor that waits for a message, and is not taken
+    # any more once the flag is up.
+    ref.stop(block=False)
+    ref.actor_stopped.set()
+    pykka.ActorRegistry.unregister(ref)
+
+
+class Actor(pykka.ThreadingActor):
+    """An actor with a two-lane mailbox whose failures reach its supervisor.
+
+    Promises: whatever :meth:`handle` or :meth:`started` let out becomes one
+    :class:`~s2s_actors.runtime.supervision.Crashed` for the supervisor, sent when the actor
+    has already stopped. Subclasses implement :meth:`handle`; they are started with pykka's
+    ``start`` and take part in a test that steps them by hand without being started.
+
+    Args:
+        name: Name in reports, and of the thread.
+        supervisor: Takes ``Crashed``; None where nobody cares.
+    """
+
+    use_daemon_thread: ClassVar[bool] = True
+
+    limit_messages: ClassVar[int] = 1024
+    """Data messages that may wait; a class attribute for subclasses to change."""
+
+    limit_bytes: ClassVar[int] = 8 * 1024 * 1024
+    """Bytes of data that may wait."""
+
+    def __init__(self, name: str, supervisor: Outlet | None = None) -> None:
+        super().__init__()
+        self.name = name
+        self._supervisor = supervisor
+        self._outlet = ActorOutlet(self.actor_ref)
+
+    @property
+    def outlet(self) -> ActorOutlet:
+        """The way into this actor's mailbox."""
+        return self._outlet
+
+    @abc.abstractmethod
+    def handle(self, message: Any) -> None:
+        """Take the next message, in the actor's own thread."""
+
+    def started(self) -> None:
+        """Do what has to be done in the actor's own thread before its first message."""
+
+    def stopped(self) -> None:
+        """Clean up at an orderly stop; not called after a crash."""
+
+    def on_start(self) -> None:
+        """Run :meth:`started` under supervision."""
+        try:
+            self.started()
+        except BaseException as error:  # noqa: BLE001
+            self._crash(error)
+
+    def on_receive(self, message: Any) -> None:
+        """Run :meth:`handle` under supervision."""
+        try:
+            self.handle(message)
+        except BaseException as error:  # noqa: BLE001
+            # BaseException too: pykka would stop every actor of the process because one
+            # library calls sys.exit().
+            self._crash(error)
+
+    def on_stop(self) -> None:
+        """Run :meth:`stopped`; nothing depends on it, so a failure is only logged."""
+        try:
+            self.stopped()
+        except Exception:
+            logger.exception("%s failed to clean up", self.name)
+
+    def _crash(self, error: BaseException) -> None:
+        if self.actor_stopped.is_set():
+            logger.warning("%s was abandoned and then failed", self.name, exc_info=error)
+            return
+        self.actor_stopped.set()
+        pykka.ActorRegistry.unregister(self.actor_ref)
+        logger.error("%s failed", self.name, exc_info=error)
+        if self._supervisor is not None:
+            self._supervisor.put(Crashed(self.name, self.actor_urn, error))
+
+    @classmethod
+    def _create_actor_inbox(cls) -> TwoLaneMailbox:
+        return TwoLaneMailbox(cls.limit_messages, cls.limit_bytes)
+
+    def _start_actor_loop(self) -> None:
+        thread = threading.Thread(
+            target=self._actor_loop, name=self.name, daemon=self.use_daemon_thread
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # no thread to be had
+            self.actor_stopped.set()
+            pykka.ActorRegistry.unregister(self.actor_ref)
+            raise

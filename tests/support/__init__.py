@@ -1,0 +1,1 @@
+"""What tests share: fakes, steppers and checkers."""
