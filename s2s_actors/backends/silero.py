@@ -1,0 +1,100 @@
+"""Silero voice activity detection, on the ONNX model that the ``silero-vad`` package carries.
+
+The package's own wrapper keeps one stream's state inside itself; here the state is a stream
+object's, so that all sessions share the weights and none hears another. The shapes (64
+samples of context before each frame of 512, a recurrent state of (2, 1, 128)) are those of
+the package's ``OnnxWrapper``, whose results a stream equals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+from silero_vad import load_silero_vad
+
+from s2s_actors.backends.base import ModelInfo
+from s2s_actors.backends.cpu import use_torch_threads
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from s2s_actors.backends.base import BackendOptions, Progress
+
+__all__ = ["SileroStream", "SileroVad"]
+
+_SAMPLE_RATE_HZ = 16_000
+_FRAME_SAMPLES = 512
+_CONTEXT_SAMPLES = 64
+_STATE_SHAPE = (2, 1, 128)
+
+
+class _OnnxSession(Protocol):
+    def run(self, outputs: None, inputs: dict[str, NDArray[Any]], /) -> list[NDArray[Any]]: ...
+
+
+class SileroStream:
+    """Recurrent state of one session."""
+
+    def __init__(self, session: _OnnxSession) -> None:
+        self._session = session
+        self._sample_rate_hz = np.array(_SAMPLE_RATE_HZ, dtype=np.int64)
+        self._state: NDArray[Any] = np.zeros(_STATE_SHAPE, dtype=np.float32)
+        self._window = np.zeros((1, _CONTEXT_SAMPLES + _FRAME_SAMPLES), dtype=np.float32)
+
+    def probability(self, frame: NDArray[np.float32]) -> float:
+        """Probability in 0..1 that the frame of 512 samples at 16 kHz holds speech.
+
+        Raises:
+            ValueError: The frame has another length.
+        """
+        if frame.shape != (_FRAME_SAMPLES,):
+            raise ValueError(f"a frame has {_FRAME_SAMPLES} samples, not {frame.shape}")
+        self._window[0, _CONTEXT_SAMPLES:] = frame
+        inputs = {"input": self._window, "state": self._state, "sr": self._sample_rate_hz}
+        probability, self._state = self._session.run(None, inputs)
+        self._window[0, :_CONTEXT_SAMPLES] = self._window[0, -_CONTEXT_SAMPLES:]
+        return float(probability[0, 0])
+
+    def reset(self) -> None:
+        """Forget everything heard so far."""
+        self._state = np.zeros(_STATE_SHAPE, dtype=np.float32)
+        self._window[:] = 0.0
+
+
+class SileroVad:
+    """One ONNX session on one thread, shared by the streams of all sessions."""
+
+    sample_rate_hz = _SAMPLE_RATE_HZ
+    frame_samples = _FRAME_SAMPLES
+
+    def __init__(self, session: _OnnxSession) -> None:
+        self._session = session
+
+    @classmethod
+    def load(cls, options: BackendOptions, progress: Progress) -> Self:
+        """Load the model; there are no options."""
+        del options, progress
+        wrapper = load_silero_vad(onnx=True)
+        # Importing silero_vad limits torch to one thread in the whole process.
+        use_torch_threads()
+        return cls(cast("_OnnxSession", wrapper.session))
+
+    @property
+    def info(self) -> ModelInfo:
+        """What is loaded."""
+        return ModelInfo(id="silero-vad", kind="vad", backend="silero", source="silero-vad")
+
+    def open_stream(self, session_id: str) -> SileroStream:
+        """Fresh state for one session."""
+        del session_id
+        return SileroStream(self._session)
+
+    def warm_up(self) -> None:
+        """Run one frame: the first run allocates the model's buffers."""
+        SileroStream(self._session).probability(np.zeros(_FRAME_SAMPLES, dtype=np.float32))
+
+    def close(self) -> None:
+        """Nothing to free: the weights go with the object."""
