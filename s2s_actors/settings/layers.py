@@ -19,7 +19,14 @@ from s2s_actors.settings.table import ENV_PREFIX, SETTINGS, Setting, Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["CONFIG_ENV", "DEBUG_ENV", "ConfigSources", "Origin", "ResolvedSettings"]
+__all__ = [
+    "CONFIG_ENV",
+    "DEBUG_ENV",
+    "ConfigSources",
+    "Origin",
+    "ResolvedSettings",
+    "resolve_settings",
+]
 
 CONFIG_ENV: Final = "S2S_CONFIG"
 DEBUG_ENV: Final = "S2S_DEBUG"
