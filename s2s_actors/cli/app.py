@@ -78,7 +78,7 @@ def build_app() -> typer.Typer:
         # A stack trace must not show local variables: there are keys among them.
         pretty_exceptions_enable=False,
         add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback(invoke_without_command=True)(_main)
     for command in (serve_command(), talk, demo, pool, diagram, doctor):

@@ -32,7 +32,8 @@ def print_settings(resolved: ResolvedSettings, out: TextIO) -> None:
         style = "dim" if origin.layer == "default" else "bold"
         value = _shown(row, getattr(resolved.settings, row.field)) or "not set"
         table.add_row(row.key, value, str(origin), style=style)
-    Console(file=out).print(table, markup=False)
+    # A value may look like markup; it is shown as it is.
+    Console(file=out, markup=False, highlight=False).print(table)
 
 
 def settings_as_toml(resolved: ResolvedSettings) -> str:
