@@ -45,3 +45,12 @@ class StrictChart(StateChart[Any]):
         """Hand over the effects recorded since the last call, oldest first."""
         effects, self._effects = self._effects, []
         return effects
+
+    def fire(self, event: str, **data: Any) -> list[Effect]:
+        """Send an event and hand over the effects of its transition.
+
+        Raises:
+            TransitionNotAllowed: The event is illegal here; nothing has changed.
+        """
+        self.send(event, **data)
+        return self.take_effects()

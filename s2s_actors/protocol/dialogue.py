@@ -1,0 +1,210 @@
+"""A dialogue: everything that a session decides, as pure code.
+
+Feed it what happens (client events, results of the stages, timers); it answers with a list
+of outputs (events to send, work to start). It does no I/O, has no threads and no clock, so
+any sequence of events can be played in memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from s2s_actors.errors import ClientError
+from s2s_actors.protocol import audio
+from s2s_actors.protocol import client_events as ce
+from s2s_actors.protocol import server_events as ev
+from s2s_actors.protocol.answering import Answering
+from s2s_actors.protocol.conversation import Entry
+from s2s_actors.protocol.desk import Desk
+from s2s_actors.protocol.item_checks import prepared
+from s2s_actors.protocol.listening import IDLE_TIMER, Listening
+from s2s_actors.protocol.merge import apply_update
+from s2s_actors.protocol.outputs import ArmTimer, DisarmTimer, HangUp
+from s2s_actors.protocol.response import ResponseParams
+from s2s_actors.protocol.session import RealtimeSession
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.outputs import Output
+    from s2s_actors.protocol.response_run import ResponseRun
+
+SESSION_TIMER = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """What is known when a session begins.
+
+    Attributes:
+        session_id: Its id, as clients see it.
+        model: Name that the client asked for, or the server's own.
+        instructions: System prompt until the client sets another.
+        max_duration_s: After that the session is ended.
+        expires_at: The same as Unix time.
+    """
+
+    session_id: str
+    model: str
+    instructions: str
+    max_duration_s: int
+    expires_at: int
+
+
+class Dialogue:
+    """One session's conversation with a client."""
+
+    def __init__(self, start: SessionStart) -> None:
+        self._start = start
+        session = RealtimeSession(
+            id=start.session_id,
+            model=start.model,
+            instructions=start.instructions,
+            expires_at=start.expires_at,
+        )
+        self._desk = Desk(session)
+        self._answering = Answering(self._desk, on_over=self._response_over)
+        self.listening = Listening(self._desk, self._answering)
+
+    @property
+    def session(self) -> RealtimeSession:
+        """The effective session."""
+        return self._desk.session
+
+    def take_outputs(self) -> list[Output]:
+        """Hand over what is to be done, in this order."""
+        return self._desk.take()
+
+    def open(self) -> None:
+        """Greet the client."""
+        self._desk.send(ev.SessionCreated(session=self.session))
+        self._desk.put(ArmTimer(SESSION_TIMER, self._start.max_duration_s * 1000))
+        self.listening.configure_detection()
+
+    # --- the client -----------------------------------------------------------------------
+
+    def client(self, event: ce.ClientEvent) -> None:
+        """Act on a client event; one that is not acceptable is answered and changes nothing."""
+        try:
+            self._act(event)
+        except ClientError as error:
+            self.reject(error, event)
+
+    def reject(self, error: ClientError, event: ce.ClientEvent) -> None:
+        """Answer a client event that was not acceptable."""
+        error.event_id = event.event_id
+        self._desk.send(ev.client_error(error))
+
+    def whole_samples(self, event: ce.AudioAppend) -> bytes:
+        """What an append would add to the buffer: for voice detection, before :meth:`client`.
+
+        Raises:
+            ClientError: The append is not acceptable.
+        """
+        return self.listening.buffer.whole_samples(audio.decode_append(event.audio))
+
+    def _act(self, event: ce.ClientEvent) -> None:  # noqa: C901 - one line for each event
+        match event:
+            case ce.AudioAppend():
+                data = audio.decode_append(event.audio)
+                self.listening.buffer.whole_samples(data)
+                self.listening.append(data)
+            case ce.SessionUpdate():
+                self._update(event)
+            case ce.AudioCommit():
+                self.listening.commit()
+            case ce.AudioClear():
+                self.listening.clear()
+            case ce.ItemCreate():
+                self._create_item(event)
+            case ce.ItemDelete():
+                self._desk.conversation.remove(event.item_id)
+                self._desk.send(ev.ItemDeleted(item_id=event.item_id))
+            case ce.ItemRetrieve():
+                entry = self._desk.conversation.get(
+                    event.item_id, code="item_retrieve_invalid_item_id", doing="retrieving"
+                )
+                self._desk.send(ev.ItemRetrieved(item=entry.with_audio()))
+            case ce.ItemTruncate():
+                self._truncate(event)
+            case ce.ResponseCreate():
+                self._desk.put(DisarmTimer(IDLE_TIMER))
+                self._answering.create(
+                    event.response or ResponseParams(),
+                    context_ready=self.listening.context_ready,
+                )
+            case ce.ResponseCancel():
+                self._answering.cancel(event.response_id)
+            case ce.OutputAudioClear():
+                raise ClientError(
+                    "invalid_value",
+                    "Invalid value: 'output_audio_buffer.clear' needs a transport with an output "
+                    "buffer; over a websocket use 'response.cancel'.",
+                    param="type",
+                )
+            case _:
+                assert_never(event)
+
+    def _update(self, event: ce.SessionUpdate) -> None:
+        old = self.session
+        new = apply_update(old, event.session)
+        if new.audio.output.voice != old.audio.output.voice and self._answering.has_spoken:
+            raise ClientError(
+                "cannot_update_voice",
+                "Cannot update a conversation's voice if assistant audio is present.",
+                param="session.audio.output.voice",
+            )
+        self._desk.session = new
+        if new.audio.input.turn_detection != old.audio.input.turn_detection:
+            self.listening.configure_detection()
+        self._desk.send(ev.SessionUpdated(session=new))
+
+    def _create_item(self, event: ce.ItemCreate) -> None:
+        item = prepared(event.item, self._desk.conversation)
+        previous = self._desk.conversation.add(Entry(item), after=event.previous_item_id)
+        self._desk.send(ev.ItemAdded(item=item, previous_item_id=previous))
+        self._desk.send(ev.ItemDone(item=item, previous_item_id=previous))
+
+    def _truncate(self, event: ce.ItemTruncate) -> None:
+        self._desk.conversation.truncate(
+            event.item_id, content_index=event.content_index, audio_end_ms=event.audio_end_ms
+        )
+        self._desk.send(
+            ev.ItemTruncated(
+                item_id=event.item_id,
+                content_index=event.content_index,
+                audio_end_ms=event.audio_end_ms,
+            )
+        )
+
+    # --- the stages -----------------------------------------------------------------------
+
+    @property
+    def answering(self) -> Answering:
+        """The assistant's side, for results of the language model and the voice."""
+        return self._answering
+
+    def stage_lost(self, stage: str) -> None:
+        """A stage crashed and a fresh one took its place; its work is lost."""
+        message = f"The {stage.upper()} stage failed and was restarted."
+        match stage:
+            case "vad":
+                self.listening.reset_detection()
+            case "stt":
+                self.listening.all_failed("stage_failed", message)
+            case _:
+                self._answering.all_failed("stage_failed", message)
+
+    # --- the clock ------------------------------------------------------------------------
+
+    def timer(self, name: str) -> None:
+        """A timer that was armed has come."""
+        if name == IDLE_TIMER:
+            self.listening.idle_timeout()
+        elif name == SESSION_TIMER:
+            minutes = self._start.max_duration_s / 60
+            text = f"Your session hit the maximum duration of {minutes:g} minutes."
+            self._desk.send(ev.server_error("session_expired", text))
+            self._desk.put(HangUp(1001, text))
+
+    def _response_over(self, run: ResponseRun) -> None:
+        self.listening.response_over(run)

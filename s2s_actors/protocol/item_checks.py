@@ -1,0 +1,78 @@
+"""What a client may put into the conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from s2s_actors.errors import ClientError
+from s2s_actors.protocol.ids import MAX_ITEM_ID_CHARS, new_id
+from s2s_actors.protocol.items import (
+    ALLOWED_PARTS,
+    ContentPart,
+    FunctionCall,
+    FunctionCallOutput,
+    InputAudio,
+    InputImage,
+    Item,
+    Message,
+    OutputAudio,
+)
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.conversation import Conversation
+
+
+def prepared(item: Item, conversation: Conversation) -> Item:
+    """The item as it will stand in the conversation: checked, with an id, completed.
+
+    Raises:
+        ClientError: Naming the field at fault.
+    """
+    if len(item.id) > MAX_ITEM_ID_CHARS:
+        raise ClientError(
+            "string_above_max_length",
+            f"Invalid 'item.id': string too long. Expected a string with maximum length "
+            f"{MAX_ITEM_ID_CHARS}, but got a string with length {len(item.id)} instead.",
+            param="item.id",
+        )
+    match item:
+        case Message():
+            for index, part in enumerate(item.content):
+                _check_part(item, index, part)
+        case FunctionCallOutput(call_id=call_id) if not conversation.has_call(call_id):
+            raise ClientError(
+                "invalid_tool_call_id",
+                f"Tool call ID '{call_id}' not found in conversation.",
+                param="item.call_id",
+            )
+        case FunctionCall(call_id=""):
+            item = replace(item, call_id=new_id("call"))
+        case _:
+            pass
+    return replace(item, id=item.id or new_id("item"), status="completed")
+
+
+def _check_part(message: Message, index: int, part: ContentPart) -> None:
+    path = f"item.content[{index}]"
+    if isinstance(part, OutputAudio):
+        raise ClientError(
+            "missing_required_parameter",
+            f"Missing required parameter: '{path}.text'.",
+            param=f"{path}.text",
+        )
+    if not isinstance(part, ALLOWED_PARTS[message.role]):
+        kind = part.__struct_config__.tag
+        raise ClientError(
+            "invalid_value",
+            f"Invalid value: '{kind}' is not a content type of a message by the {message.role}.",
+            param=f"{path}.type",
+        )
+    if isinstance(part, InputAudio | InputImage):
+        kind = part.__struct_config__.tag
+        raise ClientError(
+            "unsupported_content_type",
+            f"Content of type '{kind}' is not supported in a created item.",
+            param=f"{path}.type",
+        )

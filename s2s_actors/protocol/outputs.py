@@ -1,0 +1,117 @@
+"""What a dialogue asks its owner to do, besides nothing: the whole list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.items import Item
+    from s2s_actors.protocol.server_events import ServerEvent
+    from s2s_actors.protocol.session import FunctionTool, ToolChoice, TurnDetection
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send an event to the client."""
+
+    event: ServerEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigureVad:
+    """Detect speech with these settings from now on; None switches detection off.
+
+    ``generation`` marks what voice detection says from then on; anything older is stale.
+    """
+
+    turn_detection: TurnDetection | None
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartTranscription:
+    """Transcribe an utterance: PCM in the wire's format."""
+
+    item_id: str
+    pcm: bytes
+    language: str | None
+    prompt: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StartGeneration:
+    """Let the language model answer."""
+
+    response_id: str
+    items: tuple[Item, ...]
+    instructions: str
+    tools: tuple[FunctionTool, ...]
+    tool_choice: ToolChoice
+    max_output_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StartSpeech:
+    """Speak a piece of a response."""
+
+    response_id: str
+    segment: int
+    text: str
+    voice: str
+    speed: float
+
+
+@dataclass(frozen=True, slots=True)
+class StopWork:
+    """Nothing more is wanted for this response."""
+
+    response_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTimer:
+    """Call back later; arming again moves the timer."""
+
+    name: str
+    delay_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DisarmTimer:
+    """Do not call back."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Add to the totals of the server."""
+
+    responses: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    audio_input_ms: int = 0
+    audio_output_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HangUp:
+    """End the session from this side."""
+
+    close_code: int
+    reason: str
+
+
+Output: TypeAlias = (
+    Send
+    | ConfigureVad
+    | StartTranscription
+    | StartGeneration
+    | StartSpeech
+    | StopWork
+    | ArmTimer
+    | DisarmTimer
+    | Count
+    | HangUp
+)

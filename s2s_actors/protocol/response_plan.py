@@ -1,0 +1,105 @@
+"""What one response will be: the session's settings with the overrides of its request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from msgspec import UnsetType
+
+from s2s_actors.errors import ClientError
+from s2s_actors.protocol.items import Item, ItemReference
+from s2s_actors.protocol.response import Response, ShownAudio, ShownOutput
+from s2s_actors.protocol.session import PcmFormat, VoiceId
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.conversation import Conversation
+    from s2s_actors.protocol.response import ResponseInput, ResponseParams
+    from s2s_actors.protocol.session import (
+        FunctionTool,
+        MaxTokens,
+        RealtimeSession,
+        ToolChoice,
+    )
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePlan:
+    """Settings that hold for one response, fixed when it is created.
+
+    Attributes:
+        in_conversation: False for an out-of-band response, which leaves no trace in it.
+        items: Context given with the request, None for the conversation as it will be when
+            generation starts.
+    """
+
+    in_conversation: bool
+    conversation_id: str
+    modality: Literal["audio", "text"]
+    instructions: str
+    tools: tuple[FunctionTool, ...]
+    tool_choice: ToolChoice
+    max_tokens: MaxTokens
+    voice: str
+    speed: float
+    metadata: dict[str, str] | None
+    items: tuple[Item, ...] | None
+
+    @classmethod
+    def of(
+        cls, params: ResponseParams, session: RealtimeSession, conversation: Conversation
+    ) -> ResponsePlan:
+        """Lay the overrides over the session.
+
+        Raises:
+            ClientError: The input refers to an item that is not there.
+        """
+        output = params.audio.output
+        voice = _or(output.voice, session.audio.output.voice)
+        return cls(
+            in_conversation=params.conversation == "auto",
+            conversation_id=conversation.id,
+            modality=_or(params.output_modalities, session.output_modalities)[0],
+            instructions=_or(params.instructions, session.instructions),
+            tools=tuple(_or(params.tools, session.tools)),
+            tool_choice=_or(params.tool_choice, session.tool_choice),
+            max_tokens=_or(params.max_output_tokens, session.max_output_tokens),
+            voice=voice.id if isinstance(voice, VoiceId) else voice,
+            speed=_or(output.speed, session.audio.output.speed),
+            metadata=params.metadata,
+            items=None
+            if isinstance(params.input, UnsetType)
+            else tuple(_resolve(n, entry, conversation) for n, entry in enumerate(params.input)),
+        )
+
+    def head(self, response_id: str) -> Response:
+        """The response as ``response.created`` shows it."""
+        return Response(
+            id=response_id,
+            status="in_progress",
+            conversation_id=self.conversation_id if self.in_conversation else None,
+            output_modalities=[self.modality],
+            max_output_tokens=self.max_tokens,
+            audio=ShownAudio(output=ShownOutput(format=PcmFormat(), voice=self.voice)),
+            metadata=self.metadata,
+        )
+
+
+def _or(override: T | UnsetType, default: T) -> T:
+    return default if isinstance(override, UnsetType) else override
+
+
+def _resolve(index: int, entry: ResponseInput, conversation: Conversation) -> Item:
+    if not isinstance(entry, ItemReference):
+        return entry
+    found = conversation.find(entry.id)
+    if found is None:
+        param = f"response.input[{index}].id"
+        raise ClientError(
+            "invalid_value",
+            f"Invalid '{param}': the item with id '{entry.id}' does not exist.",
+            param=param,
+        )
+    return found.item

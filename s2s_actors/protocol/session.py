@@ -1,0 +1,173 @@
+"""The effective session: every setting with its default and its range.
+
+Field names, defaults and ranges are those of the OpenAI Realtime API (GA).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+
+class _Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Part of a session."""
+
+
+class _Typed(_Settings, frozen=True, kw_only=True, tag_field="type"):
+    """Part of a session that comes in several types."""
+
+
+class PcmFormat(_Typed, frozen=True, kw_only=True, tag="audio/pcm"):
+    """16-bit little-endian mono."""
+
+    rate: Literal[24000] = 24000
+
+
+class ServerVad(_Typed, frozen=True, kw_only=True, tag="server_vad"):
+    """Turns end after a silence of set length."""
+
+    threshold: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    prefix_padding_ms: Annotated[int, Meta(ge=0, le=5000)] = 300
+    silence_duration_ms: Annotated[int, Meta(ge=0, le=10_000)] = 500
+    idle_timeout_ms: Annotated[int, Meta(ge=5000, le=30_000)] | None = None
+    create_response: bool = True
+    interrupt_response: bool = True
+
+
+class SemanticVad(_Typed, frozen=True, kw_only=True, tag="semantic_vad"):
+    """Turns end when the user sounds finished; eagerness sets the longest wait."""
+
+    eagerness: Literal["low", "medium", "high", "auto"] = "auto"
+    model_version: str | UnsetType = UNSET
+    create_response: bool = True
+    interrupt_response: bool = True
+
+
+TurnDetection: TypeAlias = ServerVad | SemanticVad
+
+
+class Transcription(_Settings, frozen=True, kw_only=True):
+    """How the user's speech is shown as text."""
+
+    model: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+    prompt: str | UnsetType = UNSET
+    delay: Literal["minimal", "low", "medium", "high", "xhigh"] | UnsetType = UNSET
+    keywords: list[str] | UnsetType = UNSET
+    languages: list[str] | UnsetType = UNSET
+
+
+class NoiseReduction(_Settings, frozen=True, kw_only=True):
+    """What kind of microphone to clean up after."""
+
+    type: Literal["near_field", "far_field"]
+    strength: float | UnsetType = UNSET
+
+
+class AudioInput(_Settings, frozen=True, kw_only=True):
+    """How the user's audio is taken in."""
+
+    format: PcmFormat = PcmFormat()
+    transcription: Transcription | None = None
+    noise_reduction: NoiseReduction | None = None
+    turn_detection: TurnDetection | None = ServerVad()
+
+
+class VoiceId(_Settings, frozen=True, kw_only=True):
+    """A voice named by an object; it is echoed as a plain string."""
+
+    id: str
+
+
+class AudioOutput(_Settings, frozen=True, kw_only=True):
+    """How the assistant sounds."""
+
+    format: PcmFormat = PcmFormat()
+    voice: str | VoiceId = "alloy"
+    speed: Annotated[float, Meta(ge=0.25, le=1.5)] = 1.0
+
+
+class SessionAudio(_Settings, frozen=True, kw_only=True):
+    """Both directions of audio."""
+
+    input: AudioInput = AudioInput()
+    output: AudioOutput = AudioOutput()
+
+
+class FunctionTool(Struct, frozen=True, kw_only=True, tag_field="type", tag="function"):
+    """A function that the model may call; clients send extra keys here, which is fine."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_-]+$")]
+    description: str | UnsetType = UNSET
+    parameters: dict[str, Any] | UnsetType = UNSET
+    strict: bool | UnsetType | None = UNSET
+
+
+class FunctionChoice(_Typed, frozen=True, kw_only=True, tag="function"):
+    """The model must call this function."""
+
+    name: str
+
+
+class TokenLimits(_Settings, frozen=True, kw_only=True):
+    """Bounds of the context, in tokens."""
+
+    post_instructions: Annotated[int, Meta(ge=0)] | UnsetType = UNSET
+
+
+class RetentionRatio(_Typed, frozen=True, kw_only=True, tag="retention_ratio"):
+    """How much of the context stays when it has to be cut."""
+
+    retention_ratio: Annotated[float, Meta(ge=0, le=1)]
+    token_limits: TokenLimits | UnsetType = UNSET
+
+
+class Tracing(_Settings, frozen=True, kw_only=True):
+    """Labels for a trace; echoed, never sent anywhere."""
+
+    workflow_name: str | UnsetType = UNSET
+    group_id: str | UnsetType = UNSET
+    metadata: dict[str, Any] | UnsetType = UNSET
+
+
+class Reasoning(_Settings, frozen=True, kw_only=True):
+    """How much the model may think; accepted and echoed."""
+
+    effort: Literal["minimal", "low", "medium", "high", "xhigh"] | UnsetType = UNSET
+
+
+class PromptReference(_Settings, frozen=True, kw_only=True):
+    """A stored prompt; accepted and echoed."""
+
+    id: str
+    version: str | UnsetType | None = UNSET
+    variables: dict[str, Any] | UnsetType | None = UNSET
+
+
+Modalities: TypeAlias = Annotated[list[Literal["audio", "text"]], Meta(min_length=1, max_length=1)]
+MaxTokens: TypeAlias = Annotated[int, Meta(ge=1, le=4096)] | Literal["inf"]
+ToolChoice: TypeAlias = Literal["auto", "none", "required"] | FunctionChoice
+Include: TypeAlias = list[Literal["item.input_audio_transcription.logprobs"]]
+
+
+class RealtimeSession(_Settings, frozen=True, kw_only=True):
+    """Everything that ``session.created`` and ``session.updated`` show."""
+
+    type: Literal["realtime"] = "realtime"
+    object: Literal["realtime.session"] = "realtime.session"
+    id: str
+    model: str
+    output_modalities: Modalities = field(default_factory=lambda: ["audio"])
+    instructions: str
+    tools: list[FunctionTool] = []
+    tool_choice: ToolChoice = "auto"
+    max_output_tokens: MaxTokens = "inf"
+    parallel_tool_calls: bool | UnsetType = UNSET
+    reasoning: Reasoning | UnsetType = UNSET
+    tracing: Literal["auto"] | Tracing | None = None
+    truncation: Literal["auto", "disabled"] | RetentionRatio = "auto"
+    prompt: PromptReference | None = None
+    expires_at: int
+    audio: SessionAudio = SessionAudio()
+    include: Include | None = None
