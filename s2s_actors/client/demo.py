@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn
 
-__all__ = ["DemoOptions", "run"]
+from s2s_actors.client.console import INTERRUPTED, show_error
+from s2s_actors.client.server_process import ServerProcess
+from s2s_actors.client.talk import TalkOptions, ask, question_pcm
+from s2s_actors.errors import S2SError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
+
+__all__ = ["QUESTION", "QUESTION_TEXT", "DemoOptions", "run"]
+
+_TIMEOUT_S: Final = 60.0
+
+QUESTION: Final = Path(__file__).with_name("question.flac")
+"""The question that is asked by default, after 300 ms of silence.
+
+Generated with Piper and its voice en_US-joe-medium (voice MIT, its recordings CC0).
+"""
+
+QUESTION_TEXT: Final = "What is the capital of France?"
+"""What :data:`QUESTION` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +49,53 @@ class DemoOptions:
     serve_args: tuple[str, ...] = ()
 
 
-def run(options: DemoOptions) -> int:
-    """Run server and client, show the report; return the exit code (0, 1 or 130)."""
-    raise NotImplementedError(options)
+def run(options: DemoOptions, *, server_command: Sequence[str] | None = None) -> int:
+    """Run server and client, show the report; return the exit code (0, 1 or 130).
+
+    What goes wrong is one line on standard error. The server never outlives this call,
+    whatever ends it (SIGKILL excepted).
+
+    Args:
+        options: What to ask, and of which server.
+        server_command: Another program than our own server, for tests.
+    """
+    command = server_command or _serve_command(options.serve_args)
+    path = options.input if options.input or options.say is not None else QUESTION
+    try:
+        # A broken question should fail now and not after the models are loaded.
+        pcm = question_pcm(path, options.say)
+        sys.stderr.write("starting a server ...\n")
+        with _termination_unwinds(), ServerProcess(command) as server:
+            url = server.wait_until_ready()
+            talk = TalkOptions(url, output=options.output, timeout_s=_TIMEOUT_S)
+            return ask(talk, pcm, _name(options))
+    except S2SError as error:
+        show_error(error)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _name(options: DemoOptions) -> str:
+    return str(options.input) if options.input else f'"{options.say or QUESTION_TEXT}"'
+
+
+def _serve_command(serve_args: Sequence[str]) -> list[str]:
+    own = ["--host", "127.0.0.1", "--port", "0", "--units", "1"]
+    return [sys.executable, "-m", "s2s_actors", "serve", *own, *serve_args]
+
+
+@contextmanager
+def _termination_unwinds() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end us as an exception would, so that the server is stopped."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        del frame
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,132 @@
+"""A server in a process of its own: started, waited for, stopped, never left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from queue import Empty, SimpleQueue
+from typing import IO, TYPE_CHECKING, Final, Self
+
+from s2s_actors.errors import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+__all__ = ["ServerProcess"]
+
+_LISTENING: Final = "listening on "
+
+
+class ServerProcess:
+    """Runs ``command`` for the length of a ``with`` block.
+
+    Its standard error passes through to ours as it comes. Leaving the block sends SIGTERM,
+    waits, then kills. It has a process group of its own, so Ctrl-C reaches it only in this
+    way, after we have said goodbye.
+
+    Args:
+        command: Program and arguments; it prints ``listening on ws://...`` once it is ready.
+        ready_timeout_s: Longest wait for that line.
+        stop_timeout_s: Longest wait after SIGTERM.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        ready_timeout_s: float = 600.0,
+        stop_timeout_s: float = 10.0,
+    ) -> None:
+        self._command = command
+        self._ready_timeout_s = ready_timeout_s
+        self._stop_timeout_s = stop_timeout_s
+        self._address: SimpleQueue[str | None] = SimpleQueue()
+        self._last_error_line = ""
+        self._process: subprocess.Popen[str]
+        self._threads: list[threading.Thread] = []
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(  # noqa: S603 - our own program
+            self._command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,
+        )
+        for target, pipe in (
+            (self._read_output, self._process.stdout),
+            (self._read_errors, self._process.stderr),
+        ):
+            thread = threading.Thread(target=target, args=(pipe,), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        return self
+
+    def wait_until_ready(self) -> str:
+        """Wait for the server; return its address.
+
+        Raises:
+            SetupError: It ended instead, or was not ready in time.
+        """
+        try:
+            address = self._address.get(timeout=self._ready_timeout_s)
+        except Empty as error:
+            raise SetupError(
+                f"the server was not ready within {self._ready_timeout_s:g} s{self._said()}"
+            ) from error
+        if address is None:
+            code = self._process.wait()
+            self._join()
+            raise SetupError(f"the server ended with code {code}{self._said()}")
+        return address
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(self._stop_timeout_s)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:  # also after a second Ctrl-C
+            if self._process.poll() is None:
+                self._process.kill()
+            self._process.wait()
+            self._join()
+
+    def _join(self) -> None:
+        for thread in self._threads:
+            thread.join(self._stop_timeout_s)
+
+    def _said(self) -> str:
+        return f": {self._last_error_line}" if self._last_error_line else ""
+
+    def _read_output(self, pipe: IO[str]) -> None:
+        # Read to the end: a server whose pipe is full would stand still.
+        with pipe:
+            for line in pipe:
+                if line.startswith(_LISTENING):
+                    self._address.put(line.removeprefix(_LISTENING).strip())
+        self._address.put(None)
+
+    def _read_errors(self, pipe: IO[str]) -> None:
+        with pipe:
+            for line in pipe:
+                sys.stderr.write(line)
+                sys.stderr.flush()
+                self._last_error_line = line.strip() or self._last_error_line
