@@ -46,7 +46,7 @@ check: $(INSTALLED) ## format, lint, types, import contracts, diagrams
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(RUN) diagram --check
+	$(BIN)/python -m statecharts.render --check
 
 format: $(INSTALLED) ## mend format and what lint can mend
 	$(BIN)/ruff format $(SOURCES)
@@ -58,7 +58,7 @@ docs: $(INSTALLED) ## build the documentation; a warning is an error
 
 reference: $(INSTALLED) ## write the generated pages and diagrams anew
 	$(BIN)/python -m s2s_actors.cli.reference docs/reference
-	$(RUN) diagram --write
+	$(BIN)/python -m statecharts.render --write
 
 lock: $(INSTALLED) ## pin in requirements/ what is installed in .venv
 	$(BIN)/python requirements/lock.py

@@ -43,7 +43,11 @@ def diagram(
         raise SetupError(
             "a PNG is not for a terminal", hint=f"add --output {chart}.png, or use a pipe"
         )
-    _write(render.render(chart, format_), output)
+    try:
+        drawing = render.render(chart, format_)
+    except render.RenderError as error:
+        raise CommandFailed(error.message, hint=error.hint) from error
+    _write(drawing, output)
     return 0
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 RESOLVED = resolve_settings(
     ConfigSources(
-        {"port": "0"}, {"S2S_LLM_API_KEY": "hunter2", "S2S_INSTRUCTIONS": 'Say "[bold]hi".\nThen stop.'}
+        {"port": "0"},
+        {"S2S_LLM_API_KEY": "hunter2", "S2S_INSTRUCTIONS": 'Say "[bold]hi".\nThen stop.'},
     )
 )
 
