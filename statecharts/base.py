@@ -24,6 +24,7 @@ class StrictChart(StateChart[Any]):
     allow_event_without_transition = False
     catch_errors_as_events = False
     # An event that stays in its state must not enter it anew: entry actions are promises.
+    # The library obeys this for transitions marked internal, so every self-transition is.
     enable_self_transition_entries = False
 
     def __init__(self) -> None:

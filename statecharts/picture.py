@@ -40,7 +40,7 @@ _STYLE = DotRendererConfig(
 def dot_source(name: str, *, active: str | None = None) -> str:
     """The chart in graphviz's language; the same chart always gives the same text.
 
-    Every state's node has the id ``NAME-STATE``, so that a page can light it up.
+    Every state's node has the id ``NAME_STATE``, so that a page can light it up.
 
     Raises:
         ImportError: pydot is not installed (the library's renderer imports it).
@@ -66,7 +66,7 @@ def _dress_node(node: pydot.Node, state: DiagramState, name: str) -> None:
     title = f'<tr><td cellpadding="3"><b>{escape(state.name)}</b></td></tr>'
     rows = [_row(_lines(_body(action))) for action in state.actions]
     node.set("label", _table(title, *(["<hr/>"] if rows else []), *rows))
-    node.set("id", f"{name}-{state.id}")
+    node.set("id", f"{name}_{state.id}")
     node.set("fillcolor", _fill(state))
     node.set("penwidth", "1.4")
     node.set("margin", "0.08,0.04")

@@ -47,7 +47,7 @@ class ServerChart(StrictChart):
     ready = starting.to(serving)
     drain = starting.to(draining) | serving.to(draining)
     emptied = draining.to(stopped) | closing.to(stopped)
-    deadline = draining.to(closing)
+    deadline = draining.to(closing) | closing.to(stopped)
     force = draining.to(stopped) | closing.to(stopped)
 
     def on_enter_draining(self) -> None:
