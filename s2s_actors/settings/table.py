@@ -140,8 +140,10 @@ class Settings:
     script: str | None = _setting(
         None, Text("FILE"), "Script that the scripted backends play.", default_text="a built-in one"
     )
+    # Chosen by trial: the small default model keeps to the point under these words, and
+    # under near misses ("friendly", "one or two short sentences") it does not.
     instructions: str = _setting(
-        "You are a friendly voice assistant. Answer in one or two short sentences.",
+        "You are a helpful voice assistant. Keep your answers short.",
         Text(may_be_empty=True),
         "System prompt of sessions that bring none.",
     )
