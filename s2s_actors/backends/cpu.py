@@ -8,10 +8,11 @@ models of this size gain nothing. Sources: measured with the embedded models on 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import torch
 
-__all__ = ["MODEL_THREADS", "WORKERS", "use_torch_threads"]
+__all__ = ["MODEL_THREADS", "WORKERS", "float_type", "use_torch_threads"]
 
 
 def _available_cores() -> int:
@@ -30,3 +31,19 @@ WORKERS = max(1, _available_cores() // MODEL_THREADS)
 def use_torch_threads() -> None:
     """Set torch's threads for the process; torch has one setting for all models."""
     torch.set_num_threads(MODEL_THREADS)
+
+
+def float_type() -> torch.dtype:
+    """The floats that language models run fastest in.
+
+    Writing a token is bound by reading the weights, so half the size is almost twice the
+    speed where the processor multiplies bfloat16 itself (SmolLM2-135M on 2 cores: 29 tokens
+    a second against 18), and slower where it does not.
+    """
+    if torch.cuda.is_available():
+        return torch.bfloat16
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="ignore")
+    except OSError:
+        return torch.float32
+    return torch.bfloat16 if "avx512_bf16" in flags or "amx_bf16" in flags else torch.float32

@@ -8,7 +8,9 @@ does the same can leave half a model behind.
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import io
 import json
 import os
 import shutil
@@ -82,9 +84,11 @@ def _convert(gguf: Path, target: Path) -> None:
     source = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
     try:
         tokenizer = AutoTokenizer.from_pretrained(**source, local_files_only=True)
-        model = AutoModelForCausalLM.from_pretrained(
-            **source, dtype=torch.float32, local_files_only=True
-        )
+        # The reader of GGUF draws a progress bar that no setting turns off.
+        with contextlib.redirect_stderr(io.StringIO()):
+            model = AutoModelForCausalLM.from_pretrained(
+                **source, dtype=torch.float32, local_files_only=True
+            )
     except (ValueError, KeyError, NotImplementedError) as error:
         raise SetupError(f"--llm-model {gguf}: transformers can't read it ({error})") from error
     # The weights are plain floats now; a config that says otherwise is refused when loaded.

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
-from faster_whisper.transcribe import get_suppressed_tokens
-from tqdm import tqdm
+from faster_whisper.transcribe import get_suppressed_tokens, tqdm
 
 from s2s_actors.backends.base import ModelInfo, Transcript
 from s2s_actors.backends.cpu import MODEL_THREADS, WORKERS

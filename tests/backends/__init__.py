@@ -1,0 +1,1 @@
+"""Tests of s2s_actors.backends."""
