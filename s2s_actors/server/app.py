@@ -1,0 +1,131 @@
+"""The server from the first claim to the last: readiness, signals, drain."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+from s2s_actors.actors.messages import ServerReady, Shutdown
+from s2s_actors.runtime.reply import ReplyPort
+from s2s_actors.server.endpoints import Endpoints
+from s2s_actors.server.listener import Listener
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Iterable, Iterator
+
+    from s2s_actors.actors.board import Board
+    from s2s_actors.backends.base import Backend
+    from s2s_actors.runtime.outlet import Outlet
+    from s2s_actors.server.options import ServerOptions
+
+logger = logging.getLogger(__name__)
+
+_FORCE_PATIENCE_S = 2.0
+"""How long a forced stop waits for the pool's word: longer than any healthy pool needs."""
+
+
+class Stop:
+    """How the server is asked to stop: once to finish what runs, twice to be quick.
+
+    Belongs to the event loop that serves.
+    """
+
+    def __init__(self) -> None:
+        self.drain = asyncio.Event()
+        self.force = asyncio.Event()
+
+    def ask(self) -> None:
+        """Ask once more."""
+        if self.drain.is_set():
+            self.force.set()
+        self.drain.set()
+
+
+async def serve(  # noqa: PLR0913 - where the process is put together
+    options: ServerOptions,
+    pool: Outlet,
+    board: Board,
+    models: Iterable[Backend],
+    *,
+    sock: socket.socket | None = None,
+    stop: Stop | None = None,
+    on_listening: Callable[[int], None] | None = None,
+) -> None:
+    """Serve until someone asks to stop, drain, and return.
+
+    SIGTERM and SIGINT ask to stop, if this is the main thread. The models are loaded already;
+    the pool learns here that it may grant claims.
+
+    Args:
+        options: The listener's options.
+        pool: Takes the claims.
+        board: What the actors publish.
+        models: For ``/v1/models``.
+        sock: A socket from :func:`~s2s_actors.server.listener.bind`.
+        stop: For who embeds the server and has no signals.
+        on_listening: Called once with the real port.
+
+    Raises:
+        SetupError: The port can't be used.
+    """
+    stop = stop or Stop()
+    endpoints = Endpoints(
+        board,
+        models,
+        is_draining=stop.drain.is_set,
+        show_session_ids=options.session_ids_shown,
+    )
+    with _signals(stop):
+        async with Listener(options, pool, endpoints, sock=sock) as listener:
+            pool.put(ServerReady())
+            logger.info("listening on %s port %d", options.host, listener.port)
+            if on_listening is not None:
+                on_listening(listener.port)
+            await stop.drain.wait()
+            logger.info("draining: no new sessions; ask again to end the running ones")
+            # Still listening: /ready says 503, /v1/pool shows the drain, and who connects
+            # now is told why there is no session.
+            await _drain(pool, stop)
+    logger.info("stopped")
+
+
+async def _drain(pool: Outlet, stop: Stop) -> None:
+    """Wait for the pool to be empty; it keeps the deadline of the drain itself."""
+    drained: asyncio.Future[Any] = _ask_to_shut_down(pool, force=False)
+    forced: asyncio.Future[Any] = asyncio.create_task(stop.force.wait())
+    await asyncio.wait({drained, forced}, return_when=asyncio.FIRST_COMPLETED)
+    if not drained.done():
+        logger.warning("ending all sessions now")
+        ended = _ask_to_shut_down(pool, force=True)
+        await asyncio.wait(
+            {drained, ended}, timeout=_FORCE_PATIENCE_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        ended.cancel()
+    drained.cancel()
+    forced.cancel()
+
+
+def _ask_to_shut_down(pool: Outlet, *, force: bool) -> asyncio.Future[None]:
+    reply: ReplyPort[None] = ReplyPort()
+    pool.put(Shutdown(reply, force))
+    return asyncio.wrap_future(reply.future)
+
+
+@contextlib.contextmanager
+def _signals(stop: Stop) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.ask)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)

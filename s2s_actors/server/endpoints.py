@@ -1,0 +1,124 @@
+"""What the server tells about itself over plain GET."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from s2s_actors.server.answers import error_response, json_response
+from statecharts.unit import UnitChart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from websockets.http11 import Response
+
+    from s2s_actors.actors.board import Board, UnitSnapshot
+    from s2s_actors.backends.base import Backend
+
+UNIT_STATES = tuple(str(state.value) for state in UnitChart.states)
+
+
+class Endpoints:
+    """Answers by path, from published snapshots only: no actor is asked, nothing waits.
+
+    Args:
+        board: Where the actors publish.
+        models: What is loaded.
+        is_draining: Whether the server has been asked to stop, which the board may not
+            know yet.
+        show_session_ids: Whether whoever can ask may know the sessions' ids.
+        more: Further paths and what answers them.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        models: Iterable[Backend],
+        *,
+        is_draining: Callable[[], bool],
+        show_session_ids: bool,
+        more: Mapping[str, Callable[[], Response]] | None = None,
+    ) -> None:
+        self._board = board
+        self._models = tuple(models)
+        self._is_draining = is_draining
+        self._show_session_ids = show_session_ids
+        self._since_s = int(time.time())
+        self._routes: dict[str, Callable[[], Response]] = {
+            "/health": self._health,
+            "/ready": self._ready,
+            "/v1/pool": self._pool,
+            "/v1/usage": self._usage,
+            "/v1/models": self._list_models,
+            **(more or {}),
+        }
+
+    def answer(self, path: str) -> Response:
+        """The answer to ``GET path``."""
+        route = self._routes.get(path)
+        return self.not_found(path) if route is None else route()
+
+    def not_found(self, path: str) -> Response:
+        """Say which paths there are."""
+        return error_response(
+            HTTPStatus.NOT_FOUND,
+            "not_found",
+            f"There is nothing at {path[:200]}.",
+            paths=sorted([*self._routes, "/v1/realtime"]),
+        )
+
+    def _health(self) -> Response:
+        return json_response(HTTPStatus.OK, {"status": "ok"})
+
+    def _ready(self) -> Response:
+        state = "draining" if self._is_draining() else self._board.pool().server_state
+        units = self._board.units()
+        usable = any(unit.state != "quarantined" for unit in units)
+        ready = state == "serving" and usable
+        status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
+        return json_response(status, {"ready": ready, "state": state})
+
+    def _pool(self) -> Response:
+        units, pool = self._board.units(), self._board.pool()
+        states = Counter(unit.state for unit in units)
+        value = {
+            "size": len(units),
+            "in_use": len(units) - states["idle"],
+            "counts": {state: states[state] for state in UNIT_STATES},
+            "queue": {"length": pool.queue_length, "limit": pool.queue_limit},
+            "units": [self._unit(unit) for unit in units],
+        }
+        return json_response(HTTPStatus.OK, value)
+
+    def _unit(self, unit: UnitSnapshot) -> dict[str, object]:
+        return {
+            "index": unit.index,
+            "state": unit.state,
+            "session_id": unit.session_id if self._show_session_ids else None,
+            "since": unit.since,
+            "claimed_at": unit.claimed_at,
+            "released_at": unit.released_at,
+            "restarts": unit.restarts,
+            "epoch": unit.epoch,
+        }
+
+    def _usage(self) -> Response:
+        return json_response(HTTPStatus.OK, dataclasses.asdict(self._board.usage()))
+
+    def _list_models(self) -> Response:
+        data = [
+            {
+                "id": info.id,
+                "object": "model",
+                "created": self._since_s,
+                "owned_by": "s2s_actors",
+                "kind": info.kind,
+                "backend": info.backend,
+            }
+            for info in (backend.info for backend in self._models)
+        ]
+        return json_response(HTTPStatus.OK, {"object": "list", "data": data})

@@ -1,0 +1,127 @@
+"""Which requests become a session, which are answered at once, and which are refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+from websockets.typing import Subprotocol
+
+from s2s_actors.server.answers import error_response
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from websockets.asyncio.server import ServerConnection
+    from websockets.http11 import Request, Response
+
+    from s2s_actors.server.endpoints import Endpoints
+
+REALTIME_PATH = "/v1/realtime"
+
+_REALTIME = Subprotocol("realtime")
+_BETA_SUBPROTOCOL = "openai-beta.realtime-v1"
+_INTENTS = {None, "conversation", "transcription"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the URL of a session asks for.
+
+    Attributes:
+        model: Any string; which model answers is the operator's choice, not the client's.
+        intent: ``transcription`` asks for a session that only transcribes.
+        call_id: A WebRTC or SIP call to attach to; there are none here.
+    """
+
+    model: str | None = None
+    intent: str | None = None
+    call_id: str | None = None
+
+    @classmethod
+    def parse(cls, query: str) -> Target:
+        """Read the query part of the URL; of repeated parameters the first one counts."""
+        values = {name: given[0] for name, given in parse_qs(query).items()}
+        return cls(values.get("model"), values.get("intent"), values.get("call_id"))
+
+
+class Gate:
+    """Answers every request that does not become a session."""
+
+    def __init__(self, endpoints: Endpoints) -> None:
+        self._endpoints = endpoints
+
+    def process_request(self, _connection: ServerConnection, request: Request) -> Response | None:
+        """The HTTP answer, or None to open a session.
+
+        Nothing is claimed here: a client may still vanish during the handshake.
+        """
+        try:
+            path = urlsplit(request.path).path
+        except ValueError:
+            return error_response(HTTPStatus.BAD_REQUEST, "invalid_url", "The URL is malformed.")
+        if path == REALTIME_PATH:
+            return _refuse_session(request)
+        if _wants_upgrade(request):
+            return self._endpoints.not_found(path)
+        return self._endpoints.answer(path)
+
+
+def target_of(request: Request) -> Target:
+    """What a request that passed the gate asks for."""
+    return Target.parse(urlsplit(request.path).query)
+
+
+def select_subprotocol(
+    _connection: ServerConnection, offered: Sequence[Subprotocol]
+) -> Subprotocol | None:
+    """``realtime`` if it was offered: never the one that carries a key, never an error."""
+    return _REALTIME if _REALTIME in offered else None
+
+
+def _refuse_session(request: Request) -> Response | None:
+    if not _wants_upgrade(request):
+        response = error_response(
+            HTTPStatus.UPGRADE_REQUIRED,
+            "upgrade_required",
+            f"{REALTIME_PATH} speaks the Realtime protocol over a websocket: "
+            "connect to it with a websocket client.",
+        )
+        response.headers["Upgrade"] = "websocket"
+        return response
+    if _wants_beta(request):
+        return error_response(
+            HTTPStatus.BAD_REQUEST,
+            "beta_api_shape_disabled",
+            "The beta shape of the Realtime API is not served: "
+            "leave out the header 'OpenAI-Beta: realtime=v1' and use the GA events.",
+        )
+    return _refuse_target(target_of(request))
+
+
+def _refuse_target(target: Target) -> Response | None:
+    if target.call_id is not None:
+        return error_response(
+            HTTPStatus.NOT_FOUND, "call_not_found", "There is no such call.", param="call_id"
+        )
+    if target.intent not in _INTENTS:
+        return error_response(
+            HTTPStatus.BAD_REQUEST,
+            "invalid_value",
+            "The intent must be 'conversation' or 'transcription'.",
+            param="intent",
+        )
+    return None
+
+
+def _wants_upgrade(request: Request) -> bool:
+    return any("websocket" in value.lower() for value in request.headers.get_all("Upgrade"))
+
+
+def _wants_beta(request: Request) -> bool:
+    headers = request.headers
+    return any("realtime=v1" in value for value in headers.get_all("OpenAI-Beta")) or any(
+        _BETA_SUBPROTOCOL in value for value in headers.get_all("Sec-WebSocket-Protocol")
+    )

@@ -1,0 +1,159 @@
+"""The port: who may connect, and what becomes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import functools
+import logging
+import socket
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import serve as serve_websockets
+
+from s2s_actors.errors import SetupError
+from s2s_actors.server.connection import Connection
+from s2s_actors.server.handshake import Gate, select_subprotocol
+from s2s_actors.server.peer import PeerConnection
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from websockets.asyncio.server import Server
+
+    from s2s_actors.runtime.outlet import Outlet
+    from s2s_actors.server.endpoints import Endpoints
+    from s2s_actors.server.options import ServerOptions
+
+# The library logs whole frames at DEBUG: audio, transcripts and keys. It never gets there.
+_library_logger = logging.getLogger("s2s_actors.server.websockets")
+_library_logger.setLevel(logging.WARNING)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take the port without listening yet, so that a conflict shows before models are loaded.
+
+    Raises:
+        SetupError: The address is unknown, in use or not allowed.
+    """
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        sock = socket.socket(family, kind, proto)
+    except OSError as error:
+        raise _unusable(host, port, error) from None
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+    except OSError as error:
+        sock.close()
+        raise _unusable(host, port, error) from None
+    sock.settimeout(0)
+    return sock
+
+
+def _unusable(host: str, port: int, error: OSError) -> SetupError:
+    if error.errno == errno.EADDRINUSE:
+        return SetupError(
+            f"port {port} on {host} is in use",
+            hint="stop the other server, or choose another port with --port (0: any free one)",
+        )
+    return SetupError(f"can't listen on {host} port {port}: {error.strerror or error}")
+
+
+class Listener:
+    """An open port that turns websocket clients into sessions.
+
+    Promises: :meth:`close` ends every connection in bounded time. Use it as an asynchronous
+    context manager.
+
+    Args:
+        options: Bounds and deadlines.
+        pool: Takes the claims.
+        endpoints: Answers everything that is not a session.
+        sock: A socket from :func:`bind`; without one the listener binds for itself.
+    """
+
+    def __init__(
+        self,
+        options: ServerOptions,
+        pool: Outlet,
+        endpoints: Endpoints,
+        *,
+        sock: socket.socket | None = None,
+    ) -> None:
+        self._options = options
+        self._pool = pool
+        self._gate = Gate(endpoints)
+        self._sock = sock
+        self._peers: set[PeerConnection] = set()
+        self._server: Server | None = None
+
+    @property
+    def port(self) -> int:
+        """The port that is really listened on."""
+        assert self._sock is not None
+        return int(self._sock.getsockname()[1])
+
+    async def __aenter__(self) -> Self:
+        if self._sock is None:
+            self._sock = bind(self._options.host, self._options.port)
+        options = self._options
+        try:
+            # Two sockets may be bound to one port as long as neither listens.
+            self._sock.listen()
+        except OSError as error:
+            self._sock.close()
+            raise _unusable(options.host, options.port, error) from None
+        self._server = await serve_websockets(
+            self._handle,
+            sock=self._sock,
+            create_connection=self._connection_class(),
+            process_request=self._gate.process_request,
+            select_subprotocol=select_subprotocol,
+            compression=None,
+            server_header="s2s_actors",
+            open_timeout=options.handshake_timeout_s,
+            ping_interval=options.ping_interval_s,
+            ping_timeout=options.ping_timeout_s,
+            close_timeout=options.close_timeout_s,
+            max_size=options.max_frame_bytes,
+            logger=_library_logger,
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop listening; connections get ``close_timeout_s`` to end, then they are cut."""
+        server = self._server
+        if server is None:
+            return
+        server.close(code=1001, reason="the server is going away")
+        for peer in list(self._peers):
+            if peer.is_handshaking:
+                peer.transport.abort()
+        try:
+            async with asyncio.timeout(self._options.close_timeout_s):
+                await server.wait_closed()
+        except TimeoutError:
+            for peer in list(self._peers):
+                peer.transport.abort()
+            await server.wait_closed()
+
+    def _connection_class(self) -> type[ServerConnection]:
+        # The library only ever calls it: a factory does as well as a class.
+        factory: Any = functools.partial(PeerConnection, peers=self._peers)
+        return cast("type[ServerConnection]", factory)
+
+    async def _handle(self, ws: ServerConnection) -> None:
+        assert isinstance(ws, PeerConnection)
+        await Connection(ws, self._pool, self._options).run()

@@ -1,0 +1,111 @@
+"""The websocket itself: the library's connection, less patient."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from websockets.asyncio.server import ServerConnection
+from websockets.protocol import State
+
+from s2s_actors.server.answers import error_response
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from websockets.http11 import Response
+
+_LONGEST_METHOD_BYTES = 16
+
+
+class PeerConnection(ServerConnection):
+    """A server connection that tells at once when its peer is gone.
+
+    The library's own signal is the end of the TCP connection. Here :attr:`gone` is also set
+    when a close frame arrives, when the peer breaks the websocket protocol and when it fails
+    to answer pings: a peer that never closes TCP must not hold a unit.
+
+    It also answers requests of other methods than GET with 405: the library drops a request
+    with a body without a word. ``peers`` holds every connection from its first moment on,
+    since the library's own list knows only those whose handshake is done.
+    """
+
+    def __init__(self, *args: Any, peers: set[PeerConnection], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.gone: asyncio.Future[None] = self.loop.create_future()
+        self._peers = peers
+        self._head: bytearray | None = bytearray()
+        self._refused = False
+
+    @property
+    def is_handshaking(self) -> bool:
+        """Whether the request has not been answered yet."""
+        return self.response is None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the new TCP connection."""
+        self._peers.add(self)
+        super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; the first of them say whether this is a request that is served."""
+        if self._refused:
+            return
+        if self._head is not None:
+            self._head += data
+            if not self._method_is_known(self._head):
+                return
+            data, self._head = bytes(self._head), None
+            if self._refuse_method(data):
+                return
+        super().data_received(data)
+
+    def send_data(self) -> None:
+        """Write what the protocol has to say; it may be a goodbye."""
+        super().send_data()
+        if self.protocol.state in {State.CLOSING, State.CLOSED}:
+            self._leave()
+
+    def eof_received(self) -> None:
+        """Take the end of what the peer says."""
+        super().eof_received()
+        self._leave()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take the end of the TCP connection."""
+        self._peers.discard(self)
+        super().connection_lost(exc)
+        self._leave()
+
+    def _leave(self) -> None:
+        if not self.gone.done():
+            self.gone.set_result(None)
+
+    @staticmethod
+    def _method_is_known(head: bytearray) -> bool:
+        return b" " in head or len(head) > _LONGEST_METHOD_BYTES or not head.isalpha()
+
+    def _refuse_method(self, head: bytes) -> bool:
+        """Answer a well-formed method other than GET; leave nonsense to the library."""
+        method, space, _ = head.partition(b" ")
+        if method == b"GET" or not (space and method.isalpha() and method.isupper()):
+            return False
+        self._refused = True
+        response = method_not_allowed()
+        if method == b"HEAD":
+            response.body = b""
+        self.transport.write(response.serialize())
+        # Not close(): unread bytes of the request would turn it into a reset that takes the
+        # answer with it. The peer closes, or the handshake's deadline does.
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        return True
+
+
+def method_not_allowed() -> Response:
+    """The answer to POST and its like."""
+    response = error_response(
+        HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "Only GET is served here."
+    )
+    response.headers["Allow"] = "GET"
+    return response

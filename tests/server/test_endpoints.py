@@ -1,0 +1,134 @@
+"""What the server tells about itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from s2s_actors.backends.base import ModelInfo
+from s2s_actors.server.endpoints import Endpoints
+from tests.server.boards import SERVING, FixedBoard, unit
+
+if TYPE_CHECKING:
+    from s2s_actors.actors.board import UnitSnapshot
+
+
+class Loaded:
+    """A backend of which only its description matters."""
+
+    info = ModelInfo("tiny.en", "stt", "faster-whisper", "/secret/path")
+
+    def warm_up(self) -> None:
+        """Nothing to warm."""
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
+def ask(path: str, board: FixedBoard | None = None, **options: Any) -> tuple[int, Any]:
+    given: dict[str, Any] = {"is_draining": lambda: False, "show_session_ids": True, **options}
+    response = Endpoints(board or FixedBoard(), [Loaded()], **given).answer(path)
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.headers["Content-Length"] == str(len(response.body))
+    return response.status_code, json.loads(response.body)
+
+
+UNITS: tuple[UnitSnapshot, ...] = (
+    unit(0),
+    unit(1, "active", "sess_1"),
+    unit(2, "draining", "sess_2"),
+    unit(3, "quarantined", "sess_3"),
+)
+
+
+def test_the_pool_counts_every_state_and_every_unit_that_is_not_idle() -> None:
+    pool = dataclasses.replace(SERVING, queue_length=2, queue_limit=8)
+    status, value = ask("/v1/pool", FixedBoard(*UNITS, pool=pool))
+    assert status == 200
+    assert set(value) == {"size", "in_use", "counts", "queue", "units"}
+    assert (value["size"], value["in_use"]) == (4, 3)
+    assert value["counts"] == {
+        "idle": 1,
+        "claimed": 0,
+        "active": 1,
+        "draining": 1,
+        "quarantined": 1,
+    }
+    assert value["queue"] == {"length": 2, "limit": 8}
+    assert value["units"][1] == {
+        "index": 1,
+        "state": "active",
+        "session_id": "sess_1",
+        "since": 1.0,
+        "claimed_at": None,
+        "released_at": None,
+        "restarts": 0,
+        "epoch": 0,
+    }
+
+
+def test_session_ids_are_shown_only_to_who_may_see_them() -> None:
+    _, value = ask("/v1/pool", FixedBoard(*UNITS), show_session_ids=False)
+    assert {each["session_id"] for each in value["units"]} == {None}
+
+
+def test_usage_is_told_in_totals() -> None:
+    assert ask("/v1/usage") == (
+        200,
+        {
+            "sessions": 1,
+            "responses": 2,
+            "input_tokens": 3,
+            "output_tokens": 4,
+            "audio_input_ms": 5,
+            "audio_output_ms": 6,
+        },
+    )
+
+
+def test_models_are_listed_as_clients_of_openai_expect_and_paths_stay_private() -> None:
+    status, value = ask("/v1/models")
+    assert (status, value["object"]) == (200, "list")
+    (model,) = value["data"]
+    assert isinstance(model.pop("created"), int)
+    assert model == {
+        "id": "tiny.en",
+        "object": "model",
+        "owned_by": "s2s_actors",
+        "kind": "stt",
+        "backend": "faster-whisper",
+    }
+
+
+def test_the_server_is_alive_whatever_its_state() -> None:
+    board = FixedBoard(pool=dataclasses.replace(SERVING, server_state="starting"))
+    assert ask("/health", board) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(
+    ("state", "status"), [("starting", 503), ("serving", 200), ("draining", 503), ("stopped", 503)]
+)
+def test_the_server_is_ready_only_while_it_serves(state: str, status: int) -> None:
+    board = FixedBoard(pool=dataclasses.replace(SERVING, server_state=state))
+    assert ask("/ready", board) == (status, {"ready": status == 200, "state": state})
+
+
+def test_readiness_ends_at_once_when_the_server_is_asked_to_stop() -> None:
+    status, value = ask("/ready", is_draining=lambda: True)
+    assert (status, value["state"]) == (503, "draining")
+
+
+def test_a_server_without_a_single_usable_unit_is_not_ready() -> None:
+    assert ask("/ready", FixedBoard(unit(0, "quarantined")))[0] == 503
+    assert ask("/ready", FixedBoard(unit(0, "quarantined"), unit(1, "active")))[0] == 200
+
+
+def test_a_wrong_path_is_answered_with_the_paths_there_are() -> None:
+    status, value = ask("/v1/pools")
+    assert status == 404
+    assert value["error"]["code"] == "not_found"
+    assert "/v1/pool" in value["paths"]
+    assert "/v1/realtime" in value["paths"]
