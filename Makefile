@@ -33,7 +33,7 @@ help: ## list what there is
 install: $(INSTALLED) ## create .venv with everything in it
 
 demo: $(INSTALLED) ## ask a spoken question, hear a spoken answer
-	@$(RUN) demo $(if $(INPUT),--input '$(INPUT)') $(if $(SAY),--say '$(subst ','\'',$(SAY))') $(ARGS)
+	@$(RUN) demo $(if $(INPUT),--input '$(subst ','\'',$(INPUT))') $(if $(SAY),--say '$(subst ','\'',$(SAY))') $(ARGS)
 
 serve: $(INSTALLED) ## start the server
 	@$(RUN) serve $(ARGS)
