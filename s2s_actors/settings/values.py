@@ -53,18 +53,18 @@ class Text:
     may_be_empty: bool = False
 
     @property
-    def allowed(self) -> str:  # noqa: D102
+    def allowed(self) -> str:
         return "a text" if self.may_be_empty else "a text that is not empty"
 
-    def read(self, text: str) -> str:  # noqa: D102
+    def read(self, text: str) -> str:
         return self.check(text)
 
-    def check(self, value: object) -> str:  # noqa: D102
+    def check(self, value: object) -> str:
         if not isinstance(value, str) or not (self.may_be_empty or value.strip()):
             raise ValueError(value)
         return value
 
-    def show(self, value: object) -> str:  # noqa: D102
+    def show(self, value: object) -> str:
         return str(value)
 
 
@@ -75,15 +75,15 @@ class Word:
     metavar: str = "NAME"
     allowed: str = "a name without spaces"
 
-    def read(self, text: str) -> str:  # noqa: D102
+    def read(self, text: str) -> str:
         return self.check(text)
 
-    def check(self, value: object) -> str:  # noqa: D102
+    def check(self, value: object) -> str:
         if not isinstance(value, str) or not re.fullmatch(r"\S+", value):
             raise ValueError(value)
         return value
 
-    def show(self, value: object) -> str:  # noqa: D102
+    def show(self, value: object) -> str:
         return str(value)
 
 
@@ -94,10 +94,10 @@ class Url:
     metavar: str = "URL"
     allowed: str = "an address that starts with http:// or https://"
 
-    def read(self, text: str) -> str:  # noqa: D102
+    def read(self, text: str) -> str:
         return self.check(text)
 
-    def check(self, value: object) -> str:  # noqa: D102
+    def check(self, value: object) -> str:
         if not isinstance(value, str) or re.search(r"\s", value):
             raise ValueError(value)
         parts = urlsplit(value)
@@ -105,7 +105,7 @@ class Url:
             raise ValueError(value)
         return value
 
-    def show(self, value: object) -> str:  # noqa: D102
+    def show(self, value: object) -> str:
         return str(value)
 
 
@@ -117,18 +117,18 @@ class Choice:
     metavar: str = "LEVEL"
 
     @property
-    def allowed(self) -> str:  # noqa: D102
+    def allowed(self) -> str:
         return f"one of {', '.join(self.options)}"
 
-    def read(self, text: str) -> str:  # noqa: D102
+    def read(self, text: str) -> str:
         return self.check(text)
 
-    def check(self, value: object) -> str:  # noqa: D102
+    def check(self, value: object) -> str:
         if value not in self.options:
             raise ValueError(value)
         return str(value)
 
-    def show(self, value: object) -> str:  # noqa: D102
+    def show(self, value: object) -> str:
         return str(value)
 
 
@@ -141,20 +141,20 @@ class Whole:
     metavar: str = "N"
 
     @property
-    def allowed(self) -> str:  # noqa: D102
+    def allowed(self) -> str:
         return f"a whole number from {self.least} to {self.most}"
 
-    def read(self, text: str) -> int:  # noqa: D102
+    def read(self, text: str) -> int:
         return self.check(_int(text))
 
-    def check(self, value: object) -> int:  # noqa: D102
+    def check(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise ValueError(value)  # noqa: TRY004
         if not self.least <= value <= self.most:
             raise ValueError(value)
         return value
 
-    def show(self, value: object) -> int:  # noqa: D102
+    def show(self, value: object) -> int:
         return self.check(value)
 
 
@@ -167,20 +167,20 @@ class Seconds:
     metavar: str = "SECONDS"
 
     @property
-    def allowed(self) -> str:  # noqa: D102
+    def allowed(self) -> str:
         return f"a number of seconds from {self.show(self.least)} to {self.show(self.most)}"
 
-    def read(self, text: str) -> float:  # noqa: D102
+    def read(self, text: str) -> float:
         return self.check(float(text))
 
-    def check(self, value: object) -> float:  # noqa: D102
+    def check(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(value)  # noqa: TRY004
         if not math.isfinite(value) or not self.least <= value <= self.most:
             raise ValueError(value)
         return float(value)
 
-    def show(self, value: object) -> int | float:  # noqa: D102
+    def show(self, value: object) -> int | float:
         seconds = self.check(value)
         return int(seconds) if seconds.is_integer() else seconds
 
@@ -194,14 +194,14 @@ class Size:
     metavar: str = "SIZE"
 
     @property
-    def allowed(self) -> str:  # noqa: D102
+    def allowed(self) -> str:
         least, most = self.show(self.least), self.show(self.most)
         return f"a size from {least} to {most}, in bytes or with a unit (KiB, MiB, GiB)"
 
-    def read(self, text: str) -> int:  # noqa: D102
+    def read(self, text: str) -> int:
         return self.check(text)
 
-    def check(self, value: object) -> int:  # noqa: D102
+    def check(self, value: object) -> int:
         size = _size(value) if isinstance(value, str) else value
         if isinstance(size, bool) or not isinstance(size, int):
             raise ValueError(value)  # noqa: TRY004
@@ -209,7 +209,7 @@ class Size:
             raise ValueError(value)
         return size
 
-    def show(self, value: object) -> str | int:  # noqa: D102
+    def show(self, value: object) -> str | int:
         size = self.check(value)
         for name, factor in (("GiB", 1024 * MIB), ("MiB", MIB), ("KiB", 1024)):
             if size % factor == 0:
