@@ -19,7 +19,7 @@ from s2s_actors.runtime.mailbox import Control, Data, Marker
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
     from s2s_actors.actors.ports import ClaimReply, ClientPort
-    from s2s_actors.backends.base import LlmEvent, LlmRequest, SttRequest, Transcript, TtsRequest
+    from s2s_actors.backends.base import LlmEvent, LlmRequest, Transcript, TtsRequest
     from s2s_actors.errors import StageError
     from s2s_actors.protocol.client_events import ClientEvent
     from s2s_actors.protocol.session import TurnDetection
@@ -36,6 +36,7 @@ class Claim(Control):
     session_id: str
     client: ClientPort
     reply: ReplyPort[ClaimReply]
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class ClaimUnit(Control):
     lease: Lease
     client: ClientPort
     reply: ReplyPort[ClaimReply]
+    model: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,19 @@ class SessionStarted(Control):
 
 @dataclass(frozen=True, slots=True)
 class EndSession(Control):
-    """The session is over, whoever ended it. Late and doubled ones are harmless."""
+    """The session is over, whoever ended it. Late and doubled ones are harmless.
+
+    Attributes:
+        lease: The session.
+        reason: For the log, and for the client where there is a ``close_code``.
+        close_code: Close the connection with it; None if the client has left already.
+        error_code: Send an ``error`` event with it before the connection is closed.
+    """
 
     lease: Lease
     reason: str
     close_code: int | None = None
+    error_code: str | None = None
 
 
 # --- through the pipeline --------------------------------------------------------------
@@ -111,12 +121,11 @@ class Bind(Marker):
 
 
 @dataclass(frozen=True, slots=True)
-class OpenConversation(Marker):
-    """Bind the conversation and greet the client."""
+class OpenConversation(Bind):
+    """Bind the conversation and greet the client, who asked for ``model``."""
 
-    lease: Lease
-    scope: CancelToken
     client: ClientPort
+    model: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +149,6 @@ class StageReplaced(Control):
 
     lease: Lease
     stage: str
-    message: str
 
 
 # --- conversation and connection --------------------------------------------------------
@@ -163,26 +171,23 @@ class ClientFrame(Data):
 
 @dataclass(frozen=True, slots=True)
 class ConfigureVad(Marker):
-    """Use these settings from the audio that follows; None switches detection off."""
+    """Use these settings from the audio that follows; None switches detection off.
+
+    A ``generation`` that differs from the last one means: forget the utterance, keep the clock.
+    """
 
     lease: Lease
     turn_detection: TurnDetection | None
-
-
-@dataclass(frozen=True, slots=True)
-class ResetVad(Marker):
-    """The input buffer was cleared or committed: forget the utterance, keep the clock."""
-
-    lease: Lease
+    generation: int
 
 
 @dataclass(frozen=True, slots=True)
 class AudioIn(Data):
-    """A slice of the caller's voice at ``rate_hz``; slices are contiguous."""
+    """A slice of the caller's voice at 24 kHz; ``at_sample`` is its place in the session."""
 
     lease: Lease
     pcm: bytes
-    rate_hz: int
+    at_sample: int
 
     @property
     def cost_bytes(self) -> int:
@@ -191,19 +196,21 @@ class AudioIn(Data):
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechStarted(Data):
+class SpeechStarted(Marker):
     """The user has begun to speak, ``at_ms`` after the session's first sample."""
 
     lease: Lease
     at_ms: int
+    generation: int
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechStopped(Data):
+class SpeechStopped(Marker):
     """The user has been silent for the configured time; ``at_ms`` includes that silence."""
 
     lease: Lease
     at_ms: int
+    generation: int
 
 
 # --- speech to text ---------------------------------------------------------------------
@@ -211,11 +218,13 @@ class SpeechStopped(Data):
 
 @dataclass(frozen=True, slots=True)
 class Transcribe(Data):
-    """Transcribe the utterance of one item."""
+    """Transcribe the utterance of one item: PCM at 24 kHz."""
 
     lease: Lease
     item_id: str
-    request: SttRequest
+    pcm: bytes
+    language: str | None
+    prompt: str | None
     cancel: CancelToken
 
 
@@ -284,13 +293,12 @@ class Speak(Data):
 
 @dataclass(frozen=True, slots=True)
 class Spoken(Marker):
-    """The next audio of a segment, at the voice's own rate; ``last`` ends the segment."""
+    """The next audio of a segment, at 24 kHz; ``last`` ends the segment."""
 
     lease: Lease
     response_id: str
     segment: int
     pcm: bytes
-    rate_hz: int
     last: bool
 
 
@@ -301,6 +309,6 @@ class Spoken(Marker):
 class TimerFired(Control):
     """A deadline that the receiver armed has come; stale ones are told apart by ``serial``."""
 
-    lease: Lease
+    lease: Lease | None
     name: str
     serial: int

@@ -1,0 +1,97 @@
+"""What the actors publish for anyone to read: never a chart, always a snapshot."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.outputs import Count
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSnapshot:
+    """A unit as it was after its last transition. Times are Unix time in seconds."""
+
+    index: int
+    state: str
+    session_id: str | None
+    since: float
+    claimed_at: float | None
+    released_at: float | None
+    restarts: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSnapshot:
+    """The pool as a whole."""
+
+    server_state: str
+    queue_length: int
+    queue_limit: int
+    sessions_total: int
+    refused_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotals:
+    """What all sessions together have cost since the process began."""
+
+    sessions: int = 0
+    responses: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    audio_input_ms: int = 0
+    audio_output_ms: int = 0
+
+
+@dataclass(slots=True)
+class Board:
+    """One slot for each unit and one for the pool, each written by the actor that owns it.
+
+    Readers get whole snapshots: replacing one reference is atomic. The totals are added up
+    by many actors and have a lock.
+    """
+
+    _units: list[UnitSnapshot] = field(default_factory=list)
+    _pool: PoolSnapshot = field(default_factory=lambda: PoolSnapshot("starting", 0, 0, 0, 0))
+    _usage: UsageTotals = field(default_factory=UsageTotals)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def publish_unit(self, snapshot: UnitSnapshot) -> None:
+        """Replace a unit's snapshot; the first one of the next unit makes room for it."""
+        if snapshot.index == len(self._units):
+            self._units.append(snapshot)
+        else:
+            self._units[snapshot.index] = snapshot
+
+    def publish_pool(self, snapshot: PoolSnapshot) -> None:
+        """Replace the pool's snapshot."""
+        self._pool = snapshot
+
+    def count(self, count: Count) -> None:
+        """Add to the totals."""
+        with self._lock:
+            total = self._usage
+            self._usage = replace(
+                total,
+                responses=total.responses + count.responses,
+                input_tokens=total.input_tokens + count.input_tokens,
+                output_tokens=total.output_tokens + count.output_tokens,
+                audio_input_ms=total.audio_input_ms + count.audio_input_ms,
+                audio_output_ms=total.audio_output_ms + count.audio_output_ms,
+            )
+
+    def units(self) -> tuple[UnitSnapshot, ...]:
+        """All units, by index."""
+        return tuple(self._units)
+
+    def pool(self) -> PoolSnapshot:
+        """The pool."""
+        return self._pool
+
+    def usage(self) -> UsageTotals:
+        """The totals; ``sessions`` counts the ones that got a unit."""
+        return replace(self._usage, sessions=self._pool.sessions_total)

@@ -1,0 +1,282 @@
+"""The conversation of a unit: runs the dialogue of its session and is its only writer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, assert_never
+
+from s2s_actors.actors import messages as m
+from s2s_actors.actors.chat import request_of
+from s2s_actors.actors.stage import Links, StageActor
+from s2s_actors.backends.base import (
+    Finished,
+    TextDelta,
+    ToolCallDelta,
+    ToolCallStarted,
+    TtsRequest,
+)
+from s2s_actors.errors import ClientError
+from s2s_actors.protocol import codec, outputs
+from s2s_actors.protocol.client_events import AudioAppend
+from s2s_actors.protocol.dialogue import Dialogue, SessionStart
+from s2s_actors.runtime.outlet import LaneFullError, Outlet
+
+if TYPE_CHECKING:
+    from s2s_actors.actors.surroundings import Surroundings
+    from s2s_actors.runtime.cancel import CancelToken
+    from s2s_actors.runtime.clock import Timer
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRules:
+    """What sessions begin with.
+
+    Attributes:
+        model: Name that a session shows when the client asked for none.
+        instructions: System prompt until the client sets another.
+        max_duration_s: After that a session is ended.
+    """
+
+    model: str
+    instructions: str
+    max_duration_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageOutlets:
+    """Where the conversation puts work."""
+
+    vad: Outlet
+    stt: Outlet
+    llm: Outlet
+    tts: Outlet
+
+
+class ConversationActor(StageActor):
+    """Head of the pipeline, and the hub of its data.
+
+    Promises: what the session decides is decided in :class:`Dialogue`, and carried out here in
+    the order in which it was decided; all events of a session leave through here; whatever a
+    stage says after the end of its session or response changes nothing.
+    """
+
+    stage = "conversation"
+
+    limit_messages = 2048
+    limit_bytes = 32 * 1024 * 1024
+
+    def __init__(
+        self,
+        name: str,
+        links: Links,
+        stages: StageOutlets,
+        rules: ConversationRules,
+        around: Surroundings,
+    ) -> None:
+        super().__init__(name, links)
+        self.stages = stages
+        self._rules = rules
+        self.around = around
+        self._open: _OpenSession | None = None
+
+    def open_session(self, bind: m.Bind) -> None:
+        """Greet the client."""
+        assert isinstance(bind, m.OpenConversation)
+        start = SessionStart(
+            session_id=bind.lease.session_id,
+            model=bind.model or self._rules.model,
+            instructions=self._rules.instructions,
+            max_duration_s=self._rules.max_duration_s,
+            expires_at=int(self.around.clock.wall_s()) + self._rules.max_duration_s,
+        )
+        self._open = _OpenSession(self, bind, Dialogue(start))
+        self._open.dialogue.open()
+        self._open.carry_out()
+
+    def reset(self) -> None:
+        """Forget the session."""
+        assert self._open is not None
+        self._open.close()
+        self._open = None
+
+    def work(self, message: Any) -> None:
+        """Feed the dialogue, then do what it asks for."""
+        assert self._open is not None
+        self._open.feed(message)
+        self._open.carry_out()
+
+
+class _OpenSession:
+    """All that the conversation holds for one session."""
+
+    def __init__(
+        self, actor: ConversationActor, bind: m.OpenConversation, dialogue: Dialogue
+    ) -> None:
+        self.dialogue = dialogue
+        self._actor = actor
+        self._lease = bind.lease
+        self._client = bind.client
+        self._scope = bind.scope
+        self._started = False
+        self._tokens: dict[str, CancelToken] = {}
+        self._timers: dict[str, tuple[int, Timer]] = {}
+        self._serial = 0
+
+    def close(self) -> None:
+        """Let go of timers and work; the client's port is not ours to close."""
+        for _, timer in self._timers.values():
+            timer.cancel()
+        self._scope.cancel()
+
+    # --- in ---------------------------------------------------------------------------
+
+    def feed(self, message: Any) -> None:  # noqa: C901 - one line for each message
+        """Tell the dialogue what has happened."""
+        listening = self.dialogue.listening
+        match message:
+            case m.ClientFrame():
+                self._client_frame(message)
+            case m.SpeechStarted():
+                listening.speech_started(message.at_ms, message.generation)
+            case m.SpeechStopped():
+                listening.speech_stopped(message.at_ms, message.generation)
+            case m.Transcribed():
+                listening.transcribed(message.item_id, message.transcript.text)
+            case m.TranscriptionFailed(error=error):
+                listening.transcription_failed(message.item_id, error.code, error.message)
+            case m.Generated():
+                self._generated(message)
+            case m.Spoken():
+                self.dialogue.answering.spoken(
+                    message.response_id, message.segment, message.pcm, last=message.last
+                )
+            case m.ResponseFailed(error=error):
+                self.dialogue.answering.failed(message.response_id, error.code, error.message)
+            case m.StageReplaced():
+                self.dialogue.stage_lost(message.stage)
+            case m.TimerFired():
+                self._timer(message)
+            case _:
+                assert_never(message)
+
+    def _client_frame(self, message: m.ClientFrame) -> None:
+        if not self._started:
+            self._started = True
+            self._actor.links.unit.put(m.SessionStarted(self._lease))
+        event = message.event
+        if isinstance(event, AudioAppend) and self.dialogue.listening.detects:
+            # Voice detection first: what it can't take, the buffer must not hold either.
+            try:
+                pcm = self.dialogue.whole_samples(event)
+                at_sample = self.dialogue.listening.buffer.end_samples
+                self._actor.stages.vad.put(m.AudioIn(self._lease, pcm, at_sample))
+            except ClientError as error:
+                self.dialogue.reject(error, event)
+                return
+            except LaneFullError:
+                self.dialogue.reject(_backpressure("Audio comes in faster than it is heard"), event)
+                return
+        self.dialogue.client(event)
+
+    def _generated(self, message: m.Generated) -> None:
+        answering, response_id = self.dialogue.answering, message.response_id
+        match message.event:
+            case TextDelta(text=text):
+                answering.text(response_id, text)
+            case ToolCallStarted(call_id=call_id, name=name):
+                answering.call_started(response_id, call_id, name)
+            case ToolCallDelta(arguments=arguments):
+                answering.call_arguments(response_id, arguments)
+            case Finished(reason=reason, input_tokens=read, output_tokens=written):
+                answering.generated(response_id, cut=reason == "length", read=read, written=written)
+            case _:
+                assert_never(message.event)
+
+    def _timer(self, message: m.TimerFired) -> None:
+        serial, _ = self._timers.get(message.name, (None, None))
+        if serial == message.serial:
+            del self._timers[message.name]
+            self.dialogue.timer(message.name)
+
+    # --- out --------------------------------------------------------------------------
+
+    def carry_out(self) -> None:
+        """Do what the dialogue asks for, until it asks for nothing more."""
+        while work := self.dialogue.take_outputs():
+            for output in work:
+                self._do(output)
+
+    def _do(self, output: outputs.Output) -> None:  # noqa: C901 - one line for each output
+        match output:
+            case outputs.Send(event=event):
+                self._client.send(codec.encode(event))
+            case outputs.ConfigureVad():
+                self._actor.stages.vad.put(
+                    m.ConfigureVad(self._lease, output.turn_detection, output.generation)
+                )
+            case outputs.StartTranscription():
+                self._transcribe(output)
+            case outputs.StartGeneration() | outputs.StartSpeech():
+                self._start_work(output)
+            case outputs.StopWork(response_id=response_id):
+                if token := self._tokens.pop(response_id, None):
+                    token.cancel()
+            case outputs.ArmTimer(name=name, delay_ms=delay_ms):
+                self._arm(name, delay_ms / 1000)
+            case outputs.DisarmTimer(name=name):
+                self._disarm(name)
+            case outputs.Count():
+                self._actor.around.board.count(output)
+            case outputs.HangUp():
+                self._actor.links.unit.put(
+                    m.EndSession(self._lease, output.reason, close_code=output.close_code)
+                )
+            case _:
+                assert_never(output)
+
+    def _transcribe(self, work: outputs.StartTranscription) -> None:
+        message = m.Transcribe(
+            self._lease, work.item_id, work.pcm, work.language, work.prompt, self._scope
+        )
+        try:
+            self._actor.stages.stt.put(message)
+        except LaneFullError:
+            self.dialogue.listening.transcription_failed(
+                work.item_id, "stt_backpressure", "Speech recognition is too far behind."
+            )
+
+    def _start_work(self, work: outputs.StartGeneration | outputs.StartSpeech) -> None:
+        response_id = work.response_id
+        token = self._tokens.get(response_id)
+        if token is None:
+            token = self._tokens[response_id] = self._scope.child()
+        try:
+            if isinstance(work, outputs.StartGeneration):
+                self._actor.stages.llm.put(
+                    m.Generate(self._lease, response_id, request_of(work), token)
+                )
+            else:
+                request = TtsRequest(work.text, work.voice, work.speed)
+                self._actor.stages.tts.put(
+                    m.Speak(self._lease, response_id, work.segment, request, token)
+                )
+        except LaneFullError:
+            self.dialogue.answering.failed(
+                response_id, "stage_backpressure", "The pipeline is too far behind."
+            )
+
+    def _arm(self, name: str, delay_s: float) -> None:
+        self._disarm(name)
+        self._serial += 1
+        fired = m.TimerFired(self._lease, name, self._serial)
+        timer = self._actor.around.clock.tell_later(delay_s, self._actor.outlet, fired)
+        self._timers[name] = (self._serial, timer)
+
+    def _disarm(self, name: str) -> None:
+        if name in self._timers:
+            _, timer = self._timers.pop(name)
+            timer.cancel()
+
+
+def _backpressure(what: str) -> ClientError:
+    return ClientError("input_backpressure", f"{what}: this event was dropped, send it later.")

@@ -1,0 +1,49 @@
+"""The LLM stage: writes answers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+from s2s_actors.actors.messages import Generate, Generated, ResponseFailed
+from s2s_actors.actors.stage import Links, ModelStage
+from s2s_actors.backends.base import Call, Finished
+from s2s_actors.errors import StageError
+
+if TYPE_CHECKING:
+    from s2s_actors.backends.base import LanguageModel
+
+
+class LlmActor(ModelStage):
+    """Generates one response at a time; cancelling takes effect within one delta."""
+
+    stage = "llm"
+
+    limit_messages = 64
+
+    def __init__(self, name: str, links: Links, backend: LanguageModel) -> None:
+        super().__init__(name, links)
+        self._backend = backend
+
+    def run_model(self, message: Generate) -> None:
+        """Pass the deltas on as they come; a generation always has an end."""
+        try:
+            self._generate(message)
+        except StageError as error:
+            self.links.conversation.put(ResponseFailed(message.lease, message.response_id, error))
+
+    def _generate(self, message: Generate) -> None:
+        call = Call(message.lease.session_id, message.cancel)
+        events = self._backend.generate(message.request, call)
+        try:
+            for event in events:
+                if message.cancel.cancelled:
+                    return
+                self.links.conversation.put(Generated(message.lease, message.response_id, event))
+                if isinstance(event, Finished):
+                    return
+        finally:
+            if isinstance(events, Generator):
+                events.close()
+        if not message.cancel.cancelled:
+            raise StageError("llm_incomplete", "The language model ended without a result.")

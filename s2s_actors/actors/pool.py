@@ -1,0 +1,286 @@
+"""The pool as an actor: hands out units and owns the life cycle of the server."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from s2s_actors.actors import messages as m
+from s2s_actors.actors.allocation import Allocation
+from s2s_actors.actors.board import PoolSnapshot
+from s2s_actors.actors.ports import Refused
+from s2s_actors.runtime.actor import Actor
+from s2s_actors.runtime.outlet import Slot
+from s2s_actors.runtime.supervision import Crashed
+from statecharts import server as chart
+from statecharts.server import ServerChart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from s2s_actors.actors.lease import Lease
+    from s2s_actors.actors.ports import ClientPort
+    from s2s_actors.actors.surroundings import Surroundings
+    from s2s_actors.runtime.actor import ActorOutlet
+    from s2s_actors.runtime.clock import Timer
+    from s2s_actors.runtime.outlet import Outlet
+    from s2s_actors.runtime.reply import ReplyPort
+
+logger = logging.getLogger(__name__)
+
+CLOSE_TRY_AGAIN_LATER = 1013
+CLOSE_GOING_AWAY = 1001
+CLOSE_INTERNAL_ERROR = 1011
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRules:
+    """How the pool treats clients that it has no unit for, and how it goes down.
+
+    Attributes:
+        units: How many sessions are served at a time.
+        queue_limit: How many clients may wait for a unit.
+        queue_timeout_s: How long each of them may wait.
+        shutdown_timeout_s: How long running sessions may go on after a shutdown has begun.
+        close_timeout_s: How long they may take to drain after that.
+    """
+
+    units: int
+    queue_limit: int = 0
+    queue_timeout_s: float = 10.0
+    shutdown_timeout_s: float = 30.0
+    close_timeout_s: float = 10.0
+
+
+class PoolActor(Actor):
+    """Claims, waiting clients, and the way down.
+
+    Promises: never more sessions than units; the unit that has been idle longest is next;
+    first come, first served; a claim is answered exactly once; a unit whose actor died is
+    built anew, so capacity is never lost.
+    """
+
+    def __init__(
+        self,
+        rules: PoolRules,
+        build_unit: Callable[[int, Outlet], ActorOutlet],
+        around: Surroundings,
+    ) -> None:
+        super().__init__("pool")
+        self._rules = rules
+        self._build_unit = build_unit
+        self._around = around
+        self._chart = ServerChart()
+        self._allocation = Allocation(range(rules.units))
+        self._units: list[Slot] = []
+        self._outlets: list[ActorOutlet] = []
+        self._clients: dict[int, ClientPort] = {}
+        self._waiting: deque[_Waiting] = deque()
+        self._stop_replies: list[ReplyPort[None]] = []
+        self._deadline: Timer | None = None
+        self._serial = 0
+        self._sessions_total = 0
+        self._refused_total = 0
+
+    def started(self) -> None:
+        """Build the units."""
+        for index in range(self._rules.units):
+            outlet = self._build_unit(index, self.outlet)
+            self._outlets.append(outlet)
+            self._units.append(Slot(outlet))
+        self._publish()
+
+    def stopped(self) -> None:
+        """Take the units down."""
+        for outlet in self._outlets:
+            outlet.stop()
+
+    def handle(self, message: Any) -> None:
+        """Act, then publish."""
+        match message:
+            case m.Claim():
+                self._claim(message)
+            case m.CancelClaim(session_id=session_id):
+                self._forget_waiting(session_id)
+            case m.UnitIdle(lease=lease):
+                self._unit_idle(lease)
+            case m.ServerReady():
+                self._move("ready")
+            case m.Shutdown():
+                self._shutdown(message)
+            case m.TimerFired():
+                self._timer(message)
+            case Crashed():
+                self._unit_crashed(message)
+            case _:
+                raise TypeError(message)
+        self._publish()
+
+    # --- claims -----------------------------------------------------------------------
+
+    def _claim(self, claim: m.Claim) -> None:
+        if self._chart.starting.is_active:
+            self._refuse(claim, "server_starting", "The models are still loading.")
+        elif not self._chart.serving.is_active:
+            self._refuse(claim, "server_shutting_down", "The server is shutting down.")
+        elif self._allocation.has_idle:
+            self._grant(claim)
+        elif len(self._waiting) < self._rules.queue_limit:
+            self._wait(claim)
+        else:
+            self._refuse_full(claim)
+
+    def _grant(self, claim: m.Claim) -> None:
+        lease = self._allocation.claim(claim.session_id)
+        self._clients[lease.unit] = claim.client
+        self._sessions_total += 1
+        self._units[lease.unit].put(m.ClaimUnit(lease, claim.client, claim.reply, claim.model))
+
+    def _wait(self, claim: m.Claim) -> None:
+        self._serial += 1
+        fired = m.TimerFired(None, "queue", self._serial)
+        timer = self._around.clock.tell_later(self._rules.queue_timeout_s, self.outlet, fired)
+        self._waiting.append(_Waiting(claim, self._serial, timer))
+
+    def _refuse_full(self, claim: m.Claim) -> None:
+        text = f"All {self._rules.units} units are in use. Try again later."
+        self._refuse(claim, "session_limit_reached", text)
+
+    def _refuse(self, claim: m.Claim, code: str, text: str) -> None:
+        self._refused_total += 1
+        going = code == "server_shutting_down"
+        close_code = CLOSE_GOING_AWAY if going else CLOSE_TRY_AGAIN_LATER
+        claim.reply.send(Refused(code, text, close_code, None if going else 1.0))
+
+    def _forget_waiting(self, session_id: str) -> None:
+        for waiting in self._waiting:
+            if waiting.claim.session_id == session_id:
+                waiting.timer.cancel()
+                self._waiting.remove(waiting)
+                return
+
+    def _unit_idle(self, lease: Lease) -> None:
+        if not self._allocation.give_back(lease):
+            return
+        del self._clients[lease.unit]
+        if self._waiting and self._chart.serving.is_active:
+            waiting = self._waiting.popleft()
+            waiting.timer.cancel()
+            self._grant(waiting.claim)
+        self._report_if_empty()
+
+    # --- the way down -------------------------------------------------------------------
+
+    def _shutdown(self, message: m.Shutdown) -> None:
+        self._stop_replies.append(message.reply)
+        if self._chart.stopped.is_active:
+            self._report_stopped()
+            return
+        if self._chart.starting.is_active or self._chart.serving.is_active:
+            self._move("drain")
+        if message.force and not self._chart.stopped.is_active:
+            self._move("force")
+        self._report_if_empty()
+
+    def _report_if_empty(self) -> None:
+        going = self._chart.draining.is_active or self._chart.closing.is_active
+        if going and not self._allocation.leases:
+            self._move("emptied")
+
+    def _move(self, event: str) -> None:
+        try:
+            effects = self._chart.fire(event)
+        except ServerChart.TransitionNotAllowed:
+            logger.debug("%s refused in %s", event, self._chart.state_name)
+            return
+        for effect in effects:
+            match effect:
+                case chart.RefuseWaiting():
+                    self._refuse_waiting()
+                case chart.ArmShutdownDeadline():
+                    self._arm_deadline()
+                case chart.EndSessions():
+                    self._end_sessions()
+                case chart.ReportStopped():
+                    self._report_stopped()
+                case _:
+                    raise NotImplementedError(effect)
+
+    def _refuse_waiting(self) -> None:
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            waiting.timer.cancel()
+            self._refuse(waiting.claim, "server_shutting_down", "The server is shutting down.")
+
+    def _arm_deadline(self) -> None:
+        closing = self._chart.closing.is_active
+        delay_s = self._rules.close_timeout_s if closing else self._rules.shutdown_timeout_s
+        self._serial += 1
+        fired = m.TimerFired(None, "shutdown", self._serial)
+        self._deadline = self._around.clock.tell_later(delay_s, self.outlet, fired)
+
+    def _end_sessions(self) -> None:
+        for lease in self._allocation.leases:
+            self._units[lease.unit].put(
+                m.EndSession(
+                    lease,
+                    "the server is shutting down",
+                    close_code=CLOSE_GOING_AWAY,
+                    error_code="server_shutting_down",
+                )
+            )
+
+    def _report_stopped(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        for reply in self._stop_replies:
+            reply.send(None)
+        self._stop_replies.clear()
+
+    # --- timers and supervision -----------------------------------------------------------
+
+    def _timer(self, message: m.TimerFired) -> None:
+        if message.name == "shutdown":
+            self._move("force" if self._chart.closing.is_active else "deadline")
+            return
+        for waiting in self._waiting:
+            if waiting.serial == message.serial:
+                self._waiting.remove(waiting)
+                self._refuse_full(waiting.claim)
+                return
+
+    def _unit_crashed(self, message: Crashed) -> None:
+        urns = [outlet.ref.actor_urn for outlet in self._outlets]
+        if message.actor_urn not in urns:
+            return
+        index = urns.index(message.actor_urn)
+        logger.error("unit %d failed and is built anew", index)
+        fresh = self._build_unit(index, self.outlet)
+        self._outlets[index] = fresh
+        self._units[index].fill(fresh)
+        lease = self._allocation.holder(index)
+        if lease is not None:
+            self._clients[index].close(CLOSE_INTERNAL_ERROR, "the unit failed")
+            self._unit_idle(lease)
+
+    def _publish(self) -> None:
+        self._around.board.publish_pool(
+            PoolSnapshot(
+                server_state=self._chart.state_name,
+                queue_length=len(self._waiting),
+                queue_limit=self._rules.queue_limit,
+                sessions_total=self._sessions_total,
+                refused_total=self._refused_total,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A client in the queue."""
+
+    claim: m.Claim
+    serial: int
+    timer: Timer

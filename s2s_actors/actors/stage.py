@@ -1,0 +1,120 @@
+"""What all actors on the path of SESSION_END share."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from s2s_actors.actors.messages import Bind, SessionEnd, StagePassed
+from s2s_actors.runtime.actor import Actor
+from statecharts.stage import OpenStage, PassSessionEnd, ResetStage, StageChart
+
+if TYPE_CHECKING:
+    from s2s_actors.actors.lease import Lease
+    from s2s_actors.runtime.cancel import CancelToken
+    from s2s_actors.runtime.outlet import Outlet
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The neighbours of a stage: places in the unit, whoever fills them.
+
+    Attributes:
+        unit: Supervises the stage and keeps the books of a drain.
+        conversation: Takes the stage's results.
+        onward: Takes SESSION_END.
+    """
+
+    unit: Outlet
+    conversation: Outlet
+    onward: Outlet
+
+
+class StageActor(Actor):
+    """A stage of a unit: works for the lease that it is bound to, and for no other.
+
+    Promises: a message of another lease is dropped and counted; SESSION_END resets the stage
+    and is passed on, in that order. Only this class knows the life cycle, so a new stage
+    cannot forget it. Subclasses implement :meth:`open_session`, :meth:`work` and
+    :meth:`reset`.
+    """
+
+    stage: ClassVar[str]
+    """Which place of the pipeline the actor fills."""
+
+    def __init__(self, name: str, links: Links) -> None:
+        super().__init__(name, supervisor=links.unit)
+        self.links = links
+        self.dropped = 0
+        self._chart = StageChart()
+
+    def handle(self, message: Any) -> None:
+        """Act on a message of the bound lease, or on one of the life cycle."""
+        match message:
+            case Bind():
+                self._advance("bind", message)
+            case SessionEnd():
+                self._advance("session_end", message)
+            case _ if message.lease == self._chart.lease:
+                self.work(message)
+            case _:
+                self.dropped += 1
+                logger.debug("%s dropped a %s of another lease", self.name, type(message).__name__)
+
+    def _advance(self, event: str, message: Bind | SessionEnd) -> None:
+        for effect in self._chart.fire(event, lease=message.lease):
+            match effect:
+                case OpenStage():
+                    assert isinstance(message, Bind)
+                    self.open_session(message)
+                case ResetStage():
+                    self.reset()
+                case PassSessionEnd():
+                    # First the books, then the marker: when it reaches the unit, the unit
+                    # knows of every stage on the way.
+                    self.links.unit.put(StagePassed(message.lease, self.stage))
+                    self.links.onward.put(message)
+                case _:
+                    raise NotImplementedError(effect)
+
+    def open_session(self, bind: Bind) -> None:
+        """Make fresh state for a session."""
+        raise NotImplementedError
+
+    def work(self, message: Any) -> None:
+        """Do what a message of the bound lease asks for."""
+        raise NotImplementedError
+
+    def reset(self) -> None:
+        """Drop everything that belongs to the session."""
+        raise NotImplementedError
+
+
+class ModelStage(StageActor):
+    """A stage that is busy in a model for one piece of work at a time.
+
+    Work that was cancelled while it waited is not begun.
+    """
+
+    def open_session(self, bind: Bind) -> None:
+        """Nothing of a session stays here between two pieces of work."""
+
+    def reset(self) -> None:
+        """Nothing to drop: see :meth:`open_session`."""
+
+    def work(self, message: Any) -> None:
+        """Run the model on a message, unless nobody wants the result any more."""
+        cancel: CancelToken = message.cancel
+        if cancel.cancelled:
+            return
+        lease: Lease = message.lease
+        self._chart.fire("begin", lease=lease)
+        self.run_model(message)
+        self._chart.fire("finish", lease=lease)
+
+    def run_model(self, message: Any) -> None:
+        """Run the model and put what comes out into ``links.conversation``."""
+        raise NotImplementedError

@@ -1,0 +1,48 @@
+"""The STT stage: turns utterances into text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import soxr
+
+from s2s_actors.actors.messages import Transcribe, Transcribed, TranscriptionFailed
+from s2s_actors.actors.stage import Links, ModelStage
+from s2s_actors.backends.base import Call, SttRequest
+from s2s_actors.errors import StageError
+from s2s_actors.protocol.audio import WIRE_RATE_HZ
+
+if TYPE_CHECKING:
+    from s2s_actors.backends.base import SpeechToText
+
+STT_RATE_HZ = 16_000
+
+
+class SttActor(ModelStage):
+    """Transcribes one utterance at a time."""
+
+    stage = "stt"
+
+    limit_messages = 64
+
+    def __init__(self, name: str, links: Links, backend: SpeechToText) -> None:
+        super().__init__(name, links)
+        self._backend = backend
+
+    def run_model(self, message: Transcribe) -> None:
+        """Transcribe, and say so or say why not."""
+        request = SttRequest(_resampled(message.pcm), message.language, message.prompt)
+        call = Call(message.lease.session_id, message.cancel)
+        try:
+            transcript = self._backend.transcribe(request, call)
+        except StageError as error:
+            self.links.conversation.put(TranscriptionFailed(message.lease, message.item_id, error))
+            return
+        self.links.conversation.put(Transcribed(message.lease, message.item_id, transcript))
+
+
+def _resampled(pcm: bytes) -> bytes:
+    samples = soxr.resample(np.frombuffer(pcm, dtype="<i2"), WIRE_RATE_HZ, STT_RATE_HZ)
+    resampled: bytes = samples.astype("<i2").tobytes()
+    return resampled

@@ -1,0 +1,59 @@
+"""The TTS stage: speaks answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import soxr
+
+from s2s_actors.actors.messages import ResponseFailed, Speak, Spoken
+from s2s_actors.actors.stage import Links, ModelStage
+from s2s_actors.backends.base import Call
+from s2s_actors.errors import StageError
+from s2s_actors.protocol.audio import WIRE_RATE_HZ
+
+if TYPE_CHECKING:
+    from s2s_actors.backends.base import TextToSpeech
+
+
+class TtsActor(ModelStage):
+    """Speaks one piece of text at a time; cancelling takes effect within one chunk."""
+
+    stage = "tts"
+
+    # A long answer has many sentences, and all of them may wait here.
+    limit_messages = 1024
+
+    def __init__(self, name: str, links: Links, backend: TextToSpeech) -> None:
+        super().__init__(name, links)
+        self._backend = backend
+
+    def run_model(self, message: Speak) -> None:
+        """Pass the audio on as it comes; a segment always has an end."""
+        try:
+            self._speak(message)
+        except StageError as error:
+            self.links.conversation.put(ResponseFailed(message.lease, message.response_id, error))
+
+    def _speak(self, message: Speak) -> None:
+        # One stateful resampler a segment: a chunk edge must not be heard.
+        resampler = soxr.ResampleStream(
+            self._backend.sample_rate_hz, WIRE_RATE_HZ, 1, dtype="int16"
+        )
+        call = Call(message.lease.session_id, message.cancel)
+        for chunk in self._backend.synthesize(message.request, call):
+            if message.cancel.cancelled:
+                return
+            self._put(message, resampler.resample_chunk(np.frombuffer(chunk, dtype="<i2")))
+        if message.cancel.cancelled:
+            return
+        rest = resampler.resample_chunk(np.zeros(0, np.int16), last=True)
+        self._put(message, rest, last=True)
+
+    def _put(self, message: Speak, samples: np.ndarray, *, last: bool = False) -> None:
+        pcm = samples.astype("<i2").tobytes()
+        if pcm or last:
+            self.links.conversation.put(
+                Spoken(message.lease, message.response_id, message.segment, pcm, last=last)
+            )

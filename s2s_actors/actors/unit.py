@@ -1,0 +1,292 @@
+"""A unit as an actor: it owns the life cycle of one pipeline and supervises its stages."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from s2s_actors.actors import messages as m
+from s2s_actors.actors.board import UnitSnapshot
+from s2s_actors.actors.ports import Granted
+from s2s_actors.protocol import codec
+from s2s_actors.protocol.server_events import server_error
+from s2s_actors.runtime.actor import Actor
+from s2s_actors.runtime.cancel import CancelToken
+from s2s_actors.runtime.supervision import Crashed, RestartIntensity
+from statecharts import unit as chart
+from statecharts.unit import UnitChart
+
+if TYPE_CHECKING:
+    from s2s_actors.actors.lease import Lease
+    from s2s_actors.actors.pipeline import Pipeline
+    from s2s_actors.actors.ports import ClientPort
+    from s2s_actors.actors.surroundings import Surroundings
+    from s2s_actors.runtime.clock import Timer
+    from s2s_actors.runtime.outlet import Outlet
+    from statecharts.base import Effect
+
+logger = logging.getLogger(__name__)
+
+CLOSE_INTERNAL_ERROR = 1011
+RETRY_REPLACE_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTimings:
+    """How long a unit waits, and how often it repairs itself.
+
+    Attributes:
+        claim_timeout_s: For the first event of a client.
+        drain_timeout_s: For SESSION_END to come out of the last stage.
+        max_restarts: Stages replaced within ``restart_window_s`` before the session is given up.
+    """
+
+    claim_timeout_s: float = 120.0
+    drain_timeout_s: float = 5.0
+    max_restarts: int = 3
+    restart_window_s: float = 60.0
+
+
+class UnitActor(Actor):
+    """The only owner of its chart: everything that moves the unit arrives in its mailbox.
+
+    Promises: a client that holds the unit is told how its session ended, if it did not end it
+    itself; the unit is offered again only when SESSION_END has come through, or when the
+    stages that held it up have been replaced.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        pipeline: Pipeline,
+        pool: Outlet,
+        around: Surroundings,
+        timings: UnitTimings,
+    ) -> None:
+        super().__init__(f"unit-{index}", supervisor=pool)
+        self._index = index
+        self._pipeline = pipeline
+        self._pool = pool
+        self._around = around
+        self._timings = timings
+        self._chart = UnitChart()
+        self._session: _Session | None = None
+        self._deadline: tuple[int, Timer] | None = None
+        self._serial = 0
+        self._intensity = RestartIntensity(timings.max_restarts, timings.restart_window_s)
+        self._restarts = 0
+        self._epoch = 0
+        self._claimed_at: float | None = None
+        self._released_at: float | None = None
+        self._publish()
+
+    def started(self) -> None:
+        """Bring the pipeline up."""
+        self._pipeline.start(self.outlet)
+
+    def stopped(self) -> None:
+        """Take the pipeline down."""
+        self._pipeline.stop()
+
+    def handle(self, message: Any) -> None:  # noqa: C901 - one line for each message
+        """Feed the chart, then do what it asks for."""
+        match message:
+            case m.ClaimUnit():
+                self._claim(message)
+            case m.SessionStarted(lease=lease):
+                self._move("start", lease)
+            case m.EndSession():
+                self._end_session(message)
+            case m.StagePassed():
+                if self._session is not None and message.lease == self._session.lease:
+                    self._session.passed.add(message.stage)
+            case m.SessionEnd(lease=lease):
+                self._move("drained", lease)
+            case m.TimerFired():
+                self._timer(message)
+            case Crashed():
+                self._stage_crashed(message)
+            case _:
+                raise TypeError(message)
+
+    # --- events -----------------------------------------------------------------------
+
+    def _claim(self, message: m.ClaimUnit) -> None:
+        self._session = _Session(message.lease, message.client, message.model)
+        self._epoch = message.lease.epoch
+        self._claimed_at = self._around.clock.wall_s()
+        if not self._move("claim", message.lease):
+            return
+        granted = Granted(message.lease, self._pipeline.head, self.outlet)
+        if not message.reply.send(granted):
+            # The client left while it waited: nobody else will end this session.
+            self._move("end_session", message.lease)
+
+    def _end_session(self, message: m.EndSession) -> None:
+        session = self._session
+        if session is None or message.lease != session.lease:
+            return
+        if message.close_code is not None:
+            session.hang_up(message.close_code, message.reason, message.error_code)
+        if self._chart.claimed.is_active or self._chart.active.is_active:
+            logger.info(
+                "%s: session %s ends: %s", self.name, session.lease.session_id, message.reason
+            )
+            self._move("end_session", message.lease)
+
+    def _timer(self, message: m.TimerFired) -> None:
+        if self._deadline is None or self._deadline[0] != message.serial:
+            return
+        assert message.lease is not None
+        self._deadline = None
+        match message.name:
+            case "claim":
+                self._end_session(
+                    m.EndSession(
+                        message.lease,
+                        f"no event within {self._timings.claim_timeout_s:g} s",
+                        close_code=1008,
+                        error_code="session_start_timeout",
+                    )
+                )
+            case "drain":
+                self._move("drain_timeout", message.lease)
+            case _:
+                self._move("retry_replace", message.lease)
+
+    def _stage_crashed(self, message: Crashed) -> None:
+        stage = self._pipeline.stage_of(message.actor_urn)
+        if stage is None:
+            return
+        self._restarts += 1
+        if self._session is None or self._chart.quarantined.is_active:
+            self._pipeline.replace(stage)
+            self._publish()
+            return
+        lease = self._session.lease
+        within_bounds = self._intensity.allow(self._around.clock.monotonic_s())
+        self._move("stage_crashed", lease, stage=stage)
+        if stage == "conversation" or not within_bounds:
+            self._end_session(
+                m.EndSession(
+                    lease,
+                    f"the {stage} stage failed",
+                    close_code=CLOSE_INTERNAL_ERROR,
+                    error_code="internal_error",
+                )
+            )
+
+    # --- the chart ----------------------------------------------------------------------
+
+    def _move(self, event: str, lease: Lease, **data: str) -> bool:
+        try:
+            effects = self._chart.fire(event, lease=lease, **data)
+        except UnitChart.TransitionNotAllowed:
+            # Late and doubled events are part of life: a drain may report twice.
+            logger.debug("%s refused %s in %s", self.name, event, self._chart.state_name)
+            return False
+        # Published first: whoever acts on an effect may look at the board.
+        self._publish()
+        for effect in effects:
+            self._carry_out(effect)
+        return True
+
+    def _carry_out(self, effect: Effect) -> None:  # noqa: C901 - one line for each effect
+        session = self._session
+        assert session is not None
+        match effect:
+            case chart.BindStages():
+                self._pipeline.bind(session.lease, session.scope, session.client, session.model)
+            case chart.ArmClaimDeadline():
+                self._arm("claim", self._timings.claim_timeout_s)
+            case chart.ArmDrainDeadline():
+                self._arm("drain", self._timings.drain_timeout_s)
+            case chart.DisarmDeadline():
+                self._disarm()
+            case chart.Fence():
+                session.scope.cancel()
+            case chart.SendSessionEnd():
+                self._pipeline.head.put(m.SessionEnd(session.lease))
+            case chart.ReplaceStage(stage=stage):
+                self._replace_crashed(session, stage)
+            case chart.ReplaceStages():
+                self._replace_unresponsive(session)
+            case chart.ReturnToPool():
+                self._return_to_pool(session)
+            case _:
+                raise NotImplementedError(effect)
+
+    def _replace_crashed(self, session: _Session, stage: str) -> None:
+        draining = self._chart.draining.is_active
+        self._pipeline.replace(stage)
+        if stage != "conversation" and not draining:
+            self._pipeline.rebind(stage, session.lease, session.scope)
+            self._pipeline.head.put(m.StageReplaced(session.lease, stage))
+
+    def _replace_unresponsive(self, session: _Session) -> None:
+        stuck = [name for name in self._pipeline.stages if name not in session.passed]
+        logger.warning("%s did not drain in time; replacing %s", self.name, ", ".join(stuck))
+        try:
+            for stage in stuck:
+                self._pipeline.replace(stage)
+                self._restarts += 1
+                session.passed.add(stage)
+        except RuntimeError:
+            logger.exception("%s could not be repaired; trying again", self.name)
+            self._arm("retry", RETRY_REPLACE_S)
+            return
+        self._move("replaced", session.lease)
+
+    def _return_to_pool(self, session: _Session) -> None:
+        # The outbox is closed too, in case that the server ended the session.
+        self._session = None
+        self._released_at = self._around.clock.wall_s()
+        self._publish()
+        self._pool.put(m.UnitIdle(self._index, session.lease))
+
+    # --- deadlines and snapshots ----------------------------------------------------------
+
+    def _arm(self, name: str, delay_s: float) -> None:
+        assert self._session is not None
+        self._disarm()
+        self._serial += 1
+        fired = m.TimerFired(self._session.lease, name, self._serial)
+        self._deadline = (self._serial, self._around.clock.tell_later(delay_s, self.outlet, fired))
+
+    def _disarm(self) -> None:
+        if self._deadline is not None:
+            self._deadline[1].cancel()
+            self._deadline = None
+
+    def _publish(self) -> None:
+        state = self._chart.state_name
+        self._around.board.publish_unit(
+            UnitSnapshot(
+                index=self._index,
+                state=state,
+                session_id=None if self._session is None else self._session.lease.session_id,
+                since=self._around.clock.wall_s(),
+                claimed_at=self._claimed_at,
+                released_at=self._released_at,
+                restarts=self._restarts,
+                epoch=self._epoch,
+            )
+        )
+
+
+class _Session:
+    """What a unit holds for the lease that it is bound to."""
+
+    def __init__(self, lease: Lease, client: ClientPort, model: str | None) -> None:
+        self.lease = lease
+        self.client = client
+        self.model = model
+        self.scope = CancelToken()
+        self.passed: set[str] = set()
+
+    def hang_up(self, close_code: int, reason: str, error_code: str | None) -> None:
+        """Tell the client that its session is over, and why."""
+        if error_code is not None:
+            self.client.send(codec.encode(server_error(error_code, f"Session ended: {reason}.")))
+        self.client.close(close_code, reason)
