@@ -39,7 +39,7 @@ class ConversationRules:
 
     model: str
     instructions: str
-    max_duration_s: int
+    max_duration_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class ConversationActor(StageActor):
             model=bind.model or self._rules.model,
             instructions=self._rules.instructions,
             max_duration_s=self._rules.max_duration_s,
-            expires_at=int(self.around.clock.wall_s()) + self._rules.max_duration_s,
+            expires_at=int(self.around.clock.wall_s() + self._rules.max_duration_s),
         )
         self._open = _OpenSession(self, bind, Dialogue(start))
         self._open.dialogue.open()

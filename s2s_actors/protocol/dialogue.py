@@ -46,7 +46,7 @@ class SessionStart:
     session_id: str
     model: str
     instructions: str
-    max_duration_s: int
+    max_duration_s: float
     expires_at: int
 
 
@@ -77,7 +77,7 @@ class Dialogue:
     def open(self) -> None:
         """Greet the client."""
         self._desk.send(ev.SessionCreated(session=self.session))
-        self._desk.put(ArmTimer(SESSION_TIMER, self._start.max_duration_s * 1000))
+        self._desk.put(ArmTimer(SESSION_TIMER, round(self._start.max_duration_s * 1000)))
         self.listening.configure_detection()
 
     # --- the client -----------------------------------------------------------------------

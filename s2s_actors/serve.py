@@ -1,0 +1,124 @@
+"""Puts a server process together: models, actors, port."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from s2s_actors.actors.board import Board
+from s2s_actors.actors.conversation import ConversationRules
+from s2s_actors.actors.pool import PoolRules
+from s2s_actors.actors.surroundings import Surroundings
+from s2s_actors.actors.unit import UnitTimings
+from s2s_actors.actors.wiring import Plant
+from s2s_actors.backends.base import BackendOptions
+from s2s_actors.backends.registry import BackendChoice, ModelSelection, load_models
+from s2s_actors.runtime.clock import SystemClock
+from s2s_actors.server.app import serve
+from s2s_actors.server.listener import bind
+from s2s_actors.server.options import ServerOptions
+
+if TYPE_CHECKING:
+    from s2s_actors.backends.base import Models
+    from s2s_actors.settings import Settings
+
+_AFTER_DRAIN_S = 2.0
+"""What a session gets on top of the drain deadline when the server goes down."""
+
+
+def run(settings: Settings) -> int:
+    """Load the models, serve until asked to stop, and return the exit code.
+
+    Progress goes to stderr; when clients can come, one line on stdout says where to.
+
+    Raises:
+        SetupError: A model is missing or the port can't be used.
+    """
+    # Before the models are loaded: a port in use should not cost a minute.
+    sock = bind(settings.host, settings.port)
+    try:
+        models = load_models(model_selection(settings), _progress)
+    except BaseException:
+        sock.close()
+        raise
+    board, clock = Board(), SystemClock()
+    pool = plant(settings, models, board, clock).start_pool()
+    try:
+        asyncio.run(
+            serve(
+                _server_options(settings),
+                pool,
+                board,
+                models,
+                sock=sock,
+                on_listening=lambda port: _announce(settings.host, port),
+            )
+        )
+    finally:
+        pool.stop()
+        clock.close()
+        for backend in models:
+            backend.close()
+    return 0
+
+
+def model_selection(settings: Settings) -> ModelSelection:
+    """Which backends to load, and with what."""
+    script = settings.script
+    return ModelSelection(
+        vad=BackendChoice(settings.vad, BackendOptions(script=script)),
+        stt=BackendChoice(settings.stt, BackendOptions(model=settings.stt_model, script=script)),
+        llm=BackendChoice(
+            settings.llm,
+            BackendOptions(
+                model=settings.llm_model,
+                base_url=settings.llm_base_url,
+                api_key=settings.llm_api_key,
+                timeout_s=settings.llm_timeout_s,
+                script=script,
+            ),
+        ),
+        tts=BackendChoice(settings.tts, BackendOptions(voice=settings.tts_voice, script=script)),
+    )
+
+
+def plant(settings: Settings, models: Models, board: Board, clock: SystemClock) -> Plant:
+    """The actors of a process, ready to start."""
+    return Plant(
+        models=models,
+        around=Surroundings(board, clock),
+        pool_rules=PoolRules(
+            units=settings.units,
+            queue_limit=settings.queue,
+            queue_timeout_s=settings.queue_timeout_s,
+            shutdown_timeout_s=settings.shutdown_timeout_s,
+            close_timeout_s=settings.drain_timeout_s + _AFTER_DRAIN_S,
+        ),
+        timings=UnitTimings(
+            claim_timeout_s=settings.claim_timeout_s, drain_timeout_s=settings.drain_timeout_s
+        ),
+        conversation=ConversationRules(
+            model=models.llm.info.id,
+            instructions=settings.instructions,
+            max_duration_s=settings.session_timeout_s,
+        ),
+    )
+
+
+def _server_options(settings: Settings) -> ServerOptions:
+    return ServerOptions(
+        host=settings.host,
+        port=settings.port,
+        max_frame_bytes=settings.max_frame_bytes,
+        write_timeout_s=settings.write_timeout_s,
+    )
+
+
+def _progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _announce(host: str, port: int) -> None:
+    shown = f"[{host}]" if ":" in host else host
+    print(f"listening on ws://{shown}:{port}/v1/realtime", flush=True)  # noqa: T201
