@@ -38,14 +38,14 @@ def read_pcm(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             pcm = _decode(file)
+    except (av.FFmpegError, ValueError) as error:  # data that no decoder understands
+        raise SetupError(_why_not_audio(path)) from error
     except FileNotFoundError as error:
         raise SetupError(f"there is no file {path}") from error
     except IsADirectoryError as error:
         raise SetupError(f"{path} is a directory, not an audio file") from error
     except OSError as error:
         raise SetupError(f"can't read {path}: {error.strerror or error}") from error
-    except ValueError as error:  # what PyAV raises for data that no decoder understands
-        raise SetupError(_why_not_audio(path)) from error
     if not pcm:
         raise SetupError(f"{path} holds no audio")
     return pcm

@@ -86,7 +86,12 @@ def question_pcm(path: Path | None, say: str | None) -> bytes:
 
 
 def ask(options: TalkOptions, pcm: bytes, name: str) -> int:
-    """Say ``pcm`` (shown by ``name``), write the answer, show the report; return the exit code (0 or 1).
+    """Say ``pcm``, write the answer, show the report; return the exit code (0 or 1).
+
+    Args:
+        options: The server, and where the answer goes.
+        pcm: The question (24 kHz PCM).
+        name: The question as the report names it.
 
     Raises:
         S2SError: There was no conversation, or the answer can't be written.
