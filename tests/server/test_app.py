@@ -1,0 +1,133 @@
+"""The server starts, tells when it is ready, drains and stops."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from s2s_actors.actors.messages import ServerReady, Shutdown
+from s2s_actors.server.app import Stop, serve
+from s2s_actors.server.options import ServerOptions
+from tests.server.boards import FixedBoard
+from tests.server.harness import FakePool, client, get, receive, run
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+OPTIONS = ServerOptions(port=0, close_timeout_s=0.5)
+
+
+class Server:
+    """A running server, its port and its pool."""
+
+    def __init__(self) -> None:
+        self.pool = FakePool()
+        self.stop = Stop()
+        self.port = 0
+        self.task: asyncio.Task[None] | None = None
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        listening = asyncio.Event()
+
+        def remember(port: int) -> None:
+            self.port = port
+            listening.set()
+
+        self.task = asyncio.create_task(
+            serve(
+                OPTIONS,
+                self.pool,
+                FixedBoard(),
+                (),
+                stop=self.stop,
+                on_listening=remember,
+            )
+        )
+        await listening.wait()
+        yield
+        await self.task
+
+
+def test_the_pool_hears_that_the_server_is_ready_once_the_port_is_open() -> None:
+    async def scenario() -> None:
+        server = Server()
+        async with server.running():
+            assert server.pool.messages == [ServerReady()]
+            assert (await get(server.port, "/ready"))[0] == 200
+            server.stop.ask()
+            (shutdown,) = await server.pool.got(Shutdown)
+            shutdown.reply.send(None)
+
+    run(scenario())
+
+
+def test_while_it_drains_the_server_answers_but_is_not_ready() -> None:
+    async def scenario() -> None:
+        server = Server()
+        async with server.running():
+            async with client(server.port) as ws:
+                await receive(ws)
+                server.stop.ask()
+                (shutdown,) = await server.pool.got(Shutdown)
+                assert not shutdown.force
+                assert (await get(server.port, "/ready"))[0] == 503
+                assert (await get(server.port, "/health"))[0] == 200
+                server.pool.client.send(b'{"type":"still here"}')
+                assert await receive(ws) == {"type": "still here"}
+            await server.pool.ended()
+            shutdown.reply.send(None)
+
+    run(scenario())
+
+
+def test_asking_twice_forces_the_stop() -> None:
+    async def scenario() -> None:
+        server = Server()
+        async with server.running():
+            server.stop.ask()
+            await server.pool.got(Shutdown)
+            server.stop.ask()
+            _, forced = await server.pool.got(Shutdown, 2)
+            assert forced.force
+            forced.reply.send(None)
+
+    run(scenario())
+
+
+def test_a_pool_that_does_not_answer_cannot_keep_a_forced_server_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("s2s_actors.server.app._FORCE_PATIENCE_S", 0.05)
+
+    async def scenario() -> None:
+        server = Server()
+        async with server.running(), client(server.port) as ws:
+            await receive(ws)
+            server.stop.ask()
+            server.stop.ask()
+            await server.pool.ended()
+        assert server.pool.settled()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_drains_and_a_second_one_forces(number: signal.Signals) -> None:
+    async def scenario() -> None:
+        server = Server()
+        async with server.running():
+            os.kill(os.getpid(), number)
+            (first,) = await server.pool.got(Shutdown)
+            assert not first.force
+            os.kill(os.getpid(), number)
+            _, second = await server.pool.got(Shutdown, 2)
+            assert second.force
+            second.reply.send(None)
+
+    run(scenario())
