@@ -53,9 +53,9 @@ class Progress:
             case "input_audio_buffer.speech_stopped":
                 self._speaking = False
                 self._stopped_ms = event.at_ms
+                self._expect_answer(item_id)
             case "input_audio_buffer.committed":
-                self._unanswered.add(item_id)
-                self._untranscribed.add(item_id)
+                self._expect_answer(item_id)
             case kind if kind in _TRANSCRIBED:
                 self._untranscribed.discard(item_id)
                 if not event.text("transcript").strip() and item_id in self._unanswered:
@@ -70,6 +70,10 @@ class Progress:
                 self._done_ms = event.at_ms
             case _:
                 pass
+
+    def _expect_answer(self, item_id: str) -> None:
+        self._unanswered.add(item_id)
+        self._untranscribed.add(item_id)
 
     def timed_out(self, now_ms: float) -> bool:
         """Whether the server has been silent for too long."""

@@ -75,6 +75,14 @@ def test_it_waits_for_the_second_answer() -> None:
     assert waiting.wait_ms(3300) == 0
 
 
+def test_it_waits_as_soon_as_the_second_speech_has_ended() -> None:
+    first = (*HEARD, transcript(1600, "hi"), response(1600, "created"), response(1800, "done"))
+    progress = progress_after(
+        *first, buffer(2500, "speech_started", "u2"), buffer(3000, "speech_stopped", "u2")
+    )
+    assert progress.wait_ms(3000) == 30_000
+
+
 def test_it_gives_the_server_time_to_notice_the_last_words() -> None:
     progress = progress_after(
         *HEARD,
