@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["show_report"]
 
 _TIMES: Final = "\N{MULTIPLICATION SIGN}"
+_TWO_COLUMNS_WIDTH: Final = 100
 _INDENT: Final = (0, 0, 0, 2)
 _EVENT_STYLES: Final = {
     "input_audio_buffer.": "yellow",
@@ -102,9 +103,11 @@ def _events(console: Console, record: Record) -> Table:
         name = line.type if line.count == 1 else f"{line.type} {times} {line.count}"
         first, last = round(line.first_ms), round(line.last_ms)
         until = f"{arrow} {last}" if line.count > 1 and last != first else ""
-        table.add_row(
-            str(first), until, Text(printable(name), _style(line.type)), Text(line.detail)
-        )
+        event, detail = Text(printable(name), _style(line.type)), Text(line.detail, "dim")
+        if console.width < _TWO_COLUMNS_WIDTH:  # then the detail wraps below the name
+            table.add_row(str(first), until, Text.assemble(event, "  ", detail))
+        else:
+            table.add_row(str(first), until, event, detail)
     return table
 
 
