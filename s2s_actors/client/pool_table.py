@@ -32,7 +32,7 @@ def pool_table(pool: Mapping[str, object], *, now_s: float) -> Group:
         pool: What ``GET /v1/pool`` answers; fields that lack or have a wrong type are blank.
         now_s: The time that ages are counted to, as :func:`time.time` gives it.
     """
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in ("unit", "state", "session", "since", "restarts", "epoch"):
         table.add_column(name, justify="right" if name in {"unit", "restarts", "epoch"} else "left")
     for unit in _mappings(pool.get("units")):

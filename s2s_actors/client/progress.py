@@ -15,6 +15,9 @@ _NOTICE_MS: Final = 1500.0
 _LATE_TRANSCRIPT_MS: Final = 3000.0
 """How long to wait for a transcript after the last answer is done."""
 
+_LAST_EVENTS_MS: Final = 100.0
+"""How long to listen for what a server sends behind ``response.done``."""
+
 _TRANSCRIBED: Final = (
     "conversation.item.input_audio_transcription.completed",
     "conversation.item.input_audio_transcription.failed",
@@ -90,7 +93,7 @@ class Progress:
         """When it is over if nothing more happens, None while something is pending."""
         if self._done_ms is None or self._speaking or self._unanswered or self._active:
             return None
-        over_ms = self._done_ms
+        over_ms = self._done_ms + _LAST_EVENTS_MS
         if self._stopped_ms is None or self._stopped_ms < self._speech_end_ms:
             over_ms = max(over_ms, self._speech_end_ms + _NOTICE_MS)
         if self._untranscribed:

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from s2s_actors.client.folding import Line
     from s2s_actors.client.record import Record
     from s2s_actors.client.turns import Answer, Turn
 
 __all__ = ["show_report"]
 
 _TIMES: Final = "\N{MULTIPLICATION SIGN}"
-_TWO_COLUMNS_WIDTH: Final = 100
+_NARROWEST_DETAIL: Final = 24
+_LONGEST_DETAIL: Final = 60
 _INDENT: Final = (0, 0, 0, 2)
 _EVENT_STYLES: Final = {
     "input_audio_buffer.": "yellow",
@@ -54,8 +56,7 @@ def show_report(console: Console, record: Record) -> None:
 def _show(console: Console, record: Record) -> None:
     turns = turns_of(record)
     _heading(console, "Conversation")
-    for turn in turns:
-        _show_turn(console, turn)
+    console.print(Padding(_conversation(turns), _INDENT))
     _heading(console, "Events", "ms from the start of the question")
     console.print(Padding(_events(console, record), _INDENT))
     for number, turn in zip(count(1), turns, strict=False):
@@ -73,42 +74,63 @@ def _either(console: Console, char: str, plain: str) -> str:
     return plain if console.options.ascii_only else char
 
 
-def _show_turn(console: Console, turn: Turn) -> None:
+def _conversation(turns: Sequence[Turn]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    if turn.item_id:
-        heard = printable(turn.transcript)
-        table.add_row("heard", Text(heard, "bold cyan") if heard else Text("no words", "dim"))
-    for answer in turn.answers:
-        table.add_row("answered", _answered(answer))
-    console.print(Padding(table, _INDENT))
+    for turn in turns:
+        if turn.item_id:
+            heard = printable(turn.transcript)
+            table.add_row("heard", Text(heard, "bold cyan") if heard else Text("no words", "dim"))
+        for answer in turn.answers:
+            table.add_row("answered", _answered(answer))
+        if not turn.answers:
+            table.add_row("answered", Text("nothing", "dim"))
+    return table
 
 
 def _answered(answer: Answer) -> Text:
-    note = f"{duration_ms(bytes(answer.audio_bytes)) / 1000:.1f} s of audio"
+    audio_s = duration_ms(bytes(answer.audio_bytes)) / 1000
+    notes = [f"{audio_s:.1f} s of audio" if answer.audio_bytes else "no audio"]
     if answer.status != "completed":
-        note += f", {printable(': '.join(filter(None, (answer.status, answer.detail))))}"
-    return Text.assemble((printable(answer.text), "bold green"), (f"  ({note})", "dim"))
+        notes += filter(None, (answer.status, printable(answer.detail)))
+    text = printable(answer.text)
+    return Text.assemble(
+        (f"{text}  " if text else "", "bold green"), (f"({', '.join(notes)})", "dim")
+    )
 
 
 def _events(console: Console, record: Record) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold")
-    table.add_column(overflow="ellipsis", no_wrap=True, style="dim")
+    """One row a line; widths are set here, as the text of an answer can be of any length."""
     times, arrow = _either(console, _TIMES, "x"), _either(console, "→", "->")
-    for line in fold(record.events):
-        name = line.type if line.count == 1 else f"{line.type} {times} {line.count}"
-        first, last = round(line.first_ms), round(line.last_ms)
-        until = f"{arrow} {last}" if line.count > 1 and last != first else ""
-        event, detail = Text(printable(name), _style(line.type)), Text(line.detail, "dim")
-        if console.width < _TWO_COLUMNS_WIDTH:  # then the detail wraps below the name
-            table.add_row(str(first), until, Text.assemble(event, "  ", detail))
-        else:
-            table.add_row(str(first), until, event, detail)
+    rows = [_event_row(line, times, arrow) for line in fold(record.events)]
+    widths = [max((row[column].cell_len for row in rows), default=0) for column in range(3)]
+    gaps = len(widths) + 1
+    room = console.width - sum(widths) - gaps - _INDENT[3]
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
+    table.add_column(justify="right", no_wrap=True, min_width=widths[0])
+    table.add_column(no_wrap=True, min_width=widths[1])
+    table.add_column(overflow="fold")
+    for first, until, event, detail in rows:
+        if room >= _NARROWEST_DETAIL:
+            event.pad_right(widths[2] - event.cell_len + 1)
+            detail.truncate(room, overflow="ellipsis")
+        else:  # the detail wraps below the name
+            event.pad_right(2)
+            detail.truncate(_LONGEST_DETAIL, overflow="ellipsis")
+        table.add_row(first, until, Text.assemble(event, detail))
     return table
+
+
+def _event_row(line: Line, times: str, arrow: str) -> tuple[Text, Text, Text, Text]:
+    name = line.type if line.count == 1 else f"{line.type} {times} {line.count}"
+    first, last = round(line.first_ms), round(line.last_ms)
+    return (
+        Text(str(first)),
+        Text(f"{arrow} {last}" if last != first else "", "dim"),
+        Text(printable(name), _style(line.type)),
+        Text(line.detail, "dim"),
+    )
 
 
 def _style(event_type: str) -> str:

@@ -74,6 +74,15 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, lines)) <= width
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_long_answer_does_not_push_the_events_away(width: int) -> None:
+    record = Record([*heard(1, 0, 1000), *answered(1, 1100, ["word "] * 200)])
+    lines = report_of(record, width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert any(re.match(r" +1000 +input_audio_buffer\.committed$", line) for line in lines)
+    assert any("response.output_audio_transcript.delta" in line for line in lines)
+
+
 def test_plain_text_has_no_colour_and_no_trailing_space() -> None:
     report = report_of(one_turn())
     assert "\x1b" not in report
