@@ -1,0 +1,1 @@
+"""The whole server, from outside: real sockets, and models that play a script."""
