@@ -14,6 +14,8 @@ MIN_SPEECH_MS = 96
 """Speech shorter than three frames is a click or a cough (faults: answers cut by a cough)."""
 HYSTERESIS = 0.15
 """Speech goes on until the probability falls this far below the threshold (silero-vad)."""
+MIN_GOING_ON = 0.01
+"""But no threshold is so low that silence goes on as speech (silero-vad)."""
 _EAGERNESS_SILENCE_MS = {"low": 1500, "medium": 800, "auto": 800, "high": 400}
 
 
@@ -64,10 +66,11 @@ class Endpointer:
     def __init__(self, rules: EndpointingRules) -> None:
         self.rules = rules
         self._onset_ms: int | None = None
+        self._last_stop_ms = 0
         self.reset()
 
     def reset(self) -> None:
-        """Forget the utterance."""
+        """Forget the utterance; the times go on."""
         self._speaking = False
         self._onset_ms = None
         self._speech_ms = 0
@@ -77,7 +80,7 @@ class Endpointer:
         """Take the next frame, which covers ``start_ms`` to ``end_ms`` of the session."""
         if probability >= self.rules.threshold:
             return self._loud(start_ms, end_ms)
-        if self._speaking and probability >= self.rules.threshold - HYSTERESIS:
+        if self._speaking and probability >= max(self.rules.threshold - HYSTERESIS, MIN_GOING_ON):
             self._silent_since_ms = end_ms
             return None
         return self._quiet(end_ms)
@@ -93,7 +96,8 @@ class Endpointer:
         if self._speech_ms < MIN_SPEECH_MS:
             return None
         self._speaking = True
-        return Started(max(0, self._onset_ms - self.rules.prefix_padding_ms))
+        # What belongs to the utterance before is not padding of this one.
+        return Started(max(self._last_stop_ms, self._onset_ms - self.rules.prefix_padding_ms))
 
     def _quiet(self, end_ms: int) -> Boundary | None:
         silence_ms = end_ms - self._silent_since_ms
@@ -106,4 +110,5 @@ class Endpointer:
             return None
         self._speaking = False
         self._onset_ms = None
+        self._last_stop_ms = end_ms
         return Stopped(end_ms)

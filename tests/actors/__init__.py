@@ -1,0 +1,1 @@
+"""The actors, run by hand: no threads, no sockets, no sleeps."""
