@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import functools
 import logging
@@ -133,7 +132,10 @@ class Listener:
         await self.close()
 
     async def close(self) -> None:
-        """Stop listening; connections get ``close_timeout_s`` to end, then they are cut."""
+        """Stop listening and end what there is.
+
+        Sessions get a close frame; their connections have deadlines of their own.
+        """
         server = self._server
         if server is None:
             return
@@ -141,13 +143,7 @@ class Listener:
         for peer in list(self._peers):
             if peer.is_handshaking:
                 peer.transport.abort()
-        try:
-            async with asyncio.timeout(self._options.close_timeout_s):
-                await server.wait_closed()
-        except TimeoutError:
-            for peer in list(self._peers):
-                peer.transport.abort()
-            await server.wait_closed()
+        await server.wait_closed()
 
     def _connection_class(self) -> type[ServerConnection]:
         # The library only ever calls it: a factory does as well as a class.

@@ -61,15 +61,14 @@ class PeerConnection(ServerConnection):
         super().data_received(data)
 
     def send_data(self) -> None:
-        """Write what the protocol has to say; it may be a goodbye."""
+        """Write what the protocol has to say.
+
+        The library comes here after every frame that it has taken and every failure that it
+        has noticed, so this is where a change of state shows first.
+        """
         super().send_data()
         if self.protocol.state in {State.CLOSING, State.CLOSED}:
             self._leave()
-
-    def eof_received(self) -> None:
-        """Take the end of what the peer says."""
-        super().eof_received()
-        self._leave()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Take the end of the TCP connection."""

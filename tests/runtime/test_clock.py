@@ -122,26 +122,51 @@ def test_a_closed_clock_has_no_thread_and_takes_no_timers() -> None:
     assert outlet.messages == []
 
 
-def test_an_idle_clock_does_not_wake_up() -> None:
+class Waits:
+    """Records how long the clock's thread means to sleep, each time that it goes to sleep."""
+
+    def __init__(self, clock: SystemClock) -> None:
+        self.timeouts_s: list[float | None] = []
+        self._slept = threading.Condition()
+        self._wait = clock._changed.wait
+        clock._changed.wait = self  # type: ignore[method-assign]
+
+    def __call__(self, timeout: float | None = None) -> bool:
+        with self._slept:
+            self.timeouts_s.append(timeout)
+            self._slept.notify_all()
+        return self._wait(timeout)
+
+    def until(self, count: int) -> None:
+        with self._slept:
+            assert self._slept.wait_for(lambda: len(self.timeouts_s) >= count, PATIENCE_S)
+
+
+def test_a_nearer_timer_shortens_the_sleep_for_a_farther_one() -> None:
     clock, inbox = SystemClock(), Inbox(1)
-    waits = 0
-    wait = clock._changed.wait
-
-    def counted(timeout: float | None = None) -> bool:
-        nonlocal waits
-        waits += 1
-        return wait(timeout)
-
-    clock._changed.wait = counted  # type: ignore[method-assign]
+    waits = Waits(clock)
     try:
-        timer = clock.tell_later(0.2, Recorder(), "cancelled before it is due")
-        clock.tell_later(0.05, inbox, "due")
+        clock.tell_later(60, Recorder(), "far")
+        waits.until(1)
+        clock.tell_later(0, inbox, "near")
         assert inbox.complete.wait(PATIENCE_S)
+    finally:
+        clock.close()
+
+
+def test_a_clock_without_timers_sleeps_until_there_is_one() -> None:
+    clock, inbox = SystemClock(), Inbox(1)
+    waits = Waits(clock)
+    try:
+        timer = clock.tell_later(60, Recorder(), "cancelled")
+        waits.until(1)
         timer.cancel()
-        # Longer than the cancelled timer had left: it must not cause a wake-up.
-        threading.Event().wait(0.3)
-        # Waits: the first timer, the nearer one, what was left, and then forever.
-        assert waits <= 5
+        waits.until(2)
+        assert waits.timeouts_s[1] is None
+        clock.tell_later(0, inbox, "due")
+        assert inbox.complete.wait(PATIENCE_S)
+        waits.until(3)
+        assert waits.timeouts_s[2] is None
     finally:
         clock.close()
 

@@ -185,6 +185,35 @@ def test_a_message_over_the_limit_closes_with_1009_and_the_unit_comes_back() -> 
     run(scenario())
 
 
+def test_a_client_that_goes_on_with_an_oversize_message_still_learns_why_it_was_closed() -> None:
+    async def scenario() -> None:
+        pool = FakePool()
+        async with listening(pool, max_frame_bytes=1000) as port:
+            raw = await open_raw(port, pool)
+            # The header of a text frame of 2 MB, and then the frame.
+            raw.send(b"\x81\xff" + (2_000_000).to_bytes(8) + bytes(4))
+            raw.send(b"x" * 2_000_000)
+            assert b"\x03\xf1" in await raw.read_to_end()  # 1009
+            await raw.close()
+
+    run(scenario())
+
+
+def test_what_comes_after_the_session_has_ended_goes_nowhere() -> None:
+    async def scenario() -> None:
+        pool = FakePool()
+        async with listening(pool, close_timeout_s=0.1) as port:
+            raw = await open_raw(port, pool)
+            pool.client.close(1000, "bye")
+            await pool.ended()
+            raw.send_frame(0x1, CLEAR.encode())
+            await raw.read_to_end()
+            await raw.close()
+        assert pool.inlet.messages == []
+
+    run(scenario())
+
+
 def test_a_refused_client_is_told_why_and_closed_at_once() -> None:
     async def scenario() -> None:
         pool = FakePool(REFUSED)
@@ -248,6 +277,20 @@ def test_a_close_frame_that_comes_with_other_frames_ends_the_session_too() -> No
             raw.send_frame(0x8, b"\x03\xe8")
             await pool.got(CancelClaim)
             await raw.close()
+
+    run(scenario())
+
+
+def test_half_closing_tcp_ends_the_session_though_the_client_reads_nothing() -> None:
+    async def scenario() -> None:
+        pool = FakePool()
+        async with listening(pool, close_timeout_s=60, write_timeout_s=60) as port:
+            raw = await open_raw(port, pool, limit=1024)
+            for _ in range(200):
+                pool.client.send(b"x" * 100_000)
+            raw.writer.write_eof()
+            await pool.ended()
+            raw.reset()
 
     run(scenario())
 
@@ -342,7 +385,7 @@ def test_a_client_that_leaves_the_queue_gives_its_claim_up() -> None:
 def test_a_client_that_does_not_read_is_cut_and_the_unit_comes_back() -> None:
     async def scenario() -> None:
         pool = FakePool()
-        async with listening(pool, write_timeout_s=0.2) as port:
+        async with listening(pool, write_timeout_s=0.2, close_timeout_s=60) as port:
             raw = await open_raw(port, pool, limit=1024)
             for _ in range(200):
                 pool.client.send(b"x" * 100_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import socket
@@ -18,6 +19,7 @@ from s2s_actors.server.listener import Listener, bind
 from s2s_actors.server.options import ServerOptions
 from tests.server.boards import FixedBoard
 from tests.server.harness import (
+    PATIENCE_S,
     FakePool,
     RawClient,
     client,
@@ -222,13 +224,20 @@ def test_no_key_transcript_or_audio_reaches_the_log(caplog: pytest.LogCaptureFix
 def test_closing_the_listener_ends_sessions_and_cuts_what_hangs() -> None:
     async def scenario() -> None:
         pool = FakePool()
-        async with listening(pool, close_timeout_s=0.2) as port:
+        timeouts = {"write_timeout_s": 60, "handshake_timeout_s": 60, "close_timeout_s": 0.2}
+        async with contextlib.AsyncExitStack() as stack:
+            port = await stack.enter_async_context(listening(pool, board=None, **timeouts))
             silent = await RawClient.open(port, handshake=False)
-            stuck = await RawClient.open(port)
+            stuck = await RawClient.open(port, limit=1024)
+            (claim,) = await pool.got(Claim)
+            for _ in range(200):
+                claim.client.send(b"x" * 100_000)
+            claim.client.close(1001, "bye")
             polite = await client(port)
-            await pool.got(Claim, 2)
             await receive(polite)
             reading = asyncio.create_task(receive(polite))
+            async with asyncio.timeout(PATIENCE_S):
+                await stack.aclose()
         with pytest.raises(ConnectionClosed) as closed:
             await reading
         assert closed.value.rcvd is not None
