@@ -81,7 +81,7 @@ def _name(options: DemoOptions) -> str:
 
 
 def _serve_command(serve_args: Sequence[str]) -> list[str]:
-    own = ["--host", "127.0.0.1", "--port", "0", "--units", "1"]
+    own = ["--host", "127.0.0.1", "--port", "0", "--units", "1", "--log-level", "warning"]
     return [sys.executable, "-m", "s2s_actors", "serve", *own, *serve_args]
 
 

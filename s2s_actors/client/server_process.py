@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ServerProcess"]
 
 _LISTENING: Final = "listening on "
+_ERROR: Final = "error: "
 
 
 class ServerProcess:
@@ -44,7 +45,8 @@ class ServerProcess:
         self._ready_timeout_s = ready_timeout_s
         self._stop_timeout_s = stop_timeout_s
         self._address: SimpleQueue[str | None] = SimpleQueue()
-        self._last_error_line = ""
+        self._complaint = ""
+        self._last_line = ""
         self._process: subprocess.Popen[str]
         self._threads: list[threading.Thread] = []
 
@@ -114,7 +116,8 @@ class ServerProcess:
             thread.join(self._stop_timeout_s)
 
     def _said(self) -> str:
-        return f": {self._last_error_line}" if self._last_error_line else ""
+        said = self._complaint or self._last_line
+        return f": {said}" if said else ""
 
     def _read_output(self, pipe: IO[str]) -> None:
         # Read to the end: a server whose pipe is full would stand still.
@@ -129,4 +132,6 @@ class ServerProcess:
             for line in pipe:
                 sys.stderr.write(line)
                 sys.stderr.flush()
-                self._last_error_line = line.strip() or self._last_error_line
+                self._last_line = line.strip() or self._last_line
+                if line.startswith(_ERROR):  # a hint may follow it
+                    self._complaint = line.removeprefix(_ERROR).strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from s2s_actors.client.audio_file import read_pcm, write_wav
 from s2s_actors.client.demo import DemoOptions, run
+from s2s_actors.client.speech import speech_end_ms
 from tests.support.sound import silence, tone
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def test_a_server_that_fails_to_start_is_one_line(
     broken = [sys.executable, "-c", "raise SystemExit('error: there is no model tiny.en')"]
     assert run(DemoOptions(input=question), server_command=broken) == 1
     last_line = capsys.readouterr().err.splitlines()[-1]
-    assert last_line == ("error: the server ended with code 1: error: there is no model tiny.en")
+    assert last_line == "error: the server ended with code 1: there is no model tiny.en"
 
 
 @pytest.mark.parametrize(
@@ -84,3 +86,16 @@ def test_a_signal_stops_the_server_too(number: int, code: int, question: Path) -
         demo.send_signal(number)
         assert demo.wait(30) == code
         assert not child.is_running()
+
+
+@pytest.mark.models
+def test_the_real_server_answers_the_real_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "answer.wav"
+    assert run(DemoOptions(output=output)) == 0
+    printed = capsys.readouterr()
+    assert re.search(r"heard +What is the capital of France\?", printed.out)
+    assert re.search(r"answered +.*Paris", printed.out)
+    assert "loading" in printed.err
+    assert speech_end_ms(read_pcm(output)) is not None

@@ -54,9 +54,12 @@ def test_a_server_that_ignores_sigterm_is_killed() -> None:
     assert not psutil.pid_exists(server.pid)
 
 
-def test_a_server_that_ends_before_it_is_ready_says_why() -> None:
-    program = "import sys; print('error: no model at /x', file=sys.stderr); sys.exit(2)"
-    why = r"ended with code 2: error: no model at /x$"
+@pytest.mark.parametrize(
+    "said", ["error: no model at /x", "error: no model at /x\nhint: make models", "no model at /x"]
+)
+def test_a_server_that_ends_before_it_is_ready_says_why(said: str) -> None:
+    program = f"import sys; print({said!r}, file=sys.stderr); sys.exit(2)"
+    why = r"ended with code 2: no model at /x$"
     with ServerProcess(python(program)) as server, pytest.raises(SetupError, match=why):
         server.wait_until_ready()
 

@@ -10,6 +10,7 @@ import pytest
 from s2s_actors.client.audio_file import read_pcm, write_wav
 from s2s_actors.client.talk import TalkOptions, run
 from tests.support.fake_realtime import Close, FakeRealtime, error, one_turn, opening, utterance
+from tests.support.fake_sounddevice import FakeSoundDevice
 from tests.support.sound import silence, tone
 
 if TYPE_CHECKING:
@@ -117,3 +118,18 @@ def test_without_a_microphone_library_talking_live_is_refused(
     monkeypatch.setitem(sys.modules, "sounddevice", None)
     assert run(TalkOptions()) == 1
     assert "hint: pip install 's2s_actors[microphone]'" in capsys.readouterr().err
+
+
+def test_talking_live_shows_what_is_said_as_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", FakeSoundDevice())
+    script = [*one_turn(question_ms=-80, answer_pcm=ANSWER), Close(1001, "going away")]
+    output = tmp_path / "answer.wav"
+    with FakeRealtime(script) as server:
+        assert run(TalkOptions(url=server.url, output=output, timeout_s=5.0)) == 1
+    printed = capsys.readouterr()
+    assert "you     What is the capital of France?" in printed.out
+    assert "answer  The capital of France is Paris." in printed.out
+    assert printed.err == "error: the server closed the connection: 1001 going away\n"
+    assert read_pcm(output) == ANSWER

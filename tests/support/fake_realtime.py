@@ -271,6 +271,13 @@ def answer(number: int, words: Sequence[str], audio: bytes, *, pieces: int = 4) 
             for delta in deltas
         ),
         Send({"type": "response.output_audio.done", **of}),
+        Send(
+            {
+                "type": "response.output_audio_transcript.done",
+                "transcript": "".join(words),
+                **of,
+            }
+        ),
         done(number),
     ]
 
