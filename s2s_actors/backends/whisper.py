@@ -4,14 +4,13 @@ Whisper was trained on windows of 30 s and the library pads every utterance to t
 encoder takes shorter windows too, at a cost that falls with their length: 0.1 s for 10 s
 against 0.35 s for 30 s (tiny.en, 2 cores), with the same text on the clips tried. In windows under
 8 s the model tends to start again after the end, so none is shorter than 10 s, and the
-length of the text is bounded by that of the audio. What does not fit, or comes out
-repetitive, goes the library's own way.
+length of the text is bounded by that of the audio. What does not fit, or runs into that
+bound, goes the library's own way.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +59,13 @@ tqdm.monitor_interval = 0
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
+    """What came out of one window; ``runs_on`` where it had to be cut off."""
+
     text: str
     language: str
     no_speech_probability: float
     log_probability: float
+    runs_on: bool
 
     @property
     def is_speech(self) -> bool:
@@ -72,11 +74,6 @@ class _Heard:
         surely_not = self.no_speech_probability > _SURELY_NO_SPEECH
         has_words = any(char.isalnum() for char in self.text)
         return has_words and not surely_not and not (doubtful and unlikely)
-
-    @property
-    def is_repetitive(self) -> bool:
-        encoded = self.text.encode()
-        return len(encoded) / max(1, len(zlib.compress(encoded))) > _COMPRESSION_RATIO
 
 
 class FasterWhisper:
@@ -135,7 +132,7 @@ class FasterWhisper:
             heard = self._hear(audio, language, request.prompt)
         if not heard.is_speech:
             return Transcript("", heard.language)
-        if heard.is_repetitive:
+        if heard.runs_on:
             return self._transcribe_long(audio, heard.language, request.prompt, call)
         return Transcript(heard.text, heard.language)
 
@@ -163,11 +160,12 @@ class FasterWhisper:
         )
         previous = tokenizer.encode(f" {prompt.strip()}") if prompt else []
         tokens = self._model.get_prompt(tokenizer, previous, without_timestamps=True)
+        longest = _SPARE_TOKENS + int(duration_s * _TOKENS_PER_S)
         result = whisper.generate(
             encoded,
             [tokens],
             beam_size=1,
-            max_length=len(tokens) + _SPARE_TOKENS + int(duration_s * _TOKENS_PER_S),
+            max_length=len(tokens) + longest,
             return_scores=True,
             return_no_speech_prob=True,
             suppress_blank=True,
@@ -176,7 +174,8 @@ class FasterWhisper:
         written = result.sequences_ids[0]
         log_probability = result.scores[0] * len(written) / (len(written) + 1)
         text = tokenizer.decode(written).strip()
-        return _Heard(text, language, result.no_speech_prob, log_probability)
+        runs_on = len(written) >= longest
+        return _Heard(text, language, result.no_speech_prob, log_probability, runs_on)
 
     def _transcribe_long(
         self, audio: NDArray[np.float32], language: str | None, prompt: str | None, call: Call

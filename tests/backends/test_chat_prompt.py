@@ -1,0 +1,81 @@
+"""Chats become prompts by the model's template, and are cut from the old end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from s2s_actors.backends.base import ChatMessage, LlmRequest, ToolCall, ToolSpec
+from s2s_actors.backends.chat_prompt import ChatPrompt
+from s2s_actors.errors import StageError
+
+
+class WordTokenizer:
+    """Stands in for a tokenizer: a token a word, and it keeps the chat it was given."""
+
+    def __init__(self, template: str = "messages") -> None:
+        self.chat_template = template
+        self.chat: list[dict[str, Any]] = []
+        self.tools: list[dict[str, Any]] | None = None
+
+    def apply_chat_template(
+        self, chat: list[dict[str, Any]], *, tools: list[dict[str, Any]] | None, **_: object
+    ) -> list[int]:
+        self.chat, self.tools = chat, tools
+        return [0 for entry in chat for _ in str(entry["content"]).split()]
+
+
+def _prompt(tokenizer: WordTokenizer, context_tokens: int) -> ChatPrompt:
+    return ChatPrompt(tokenizer, context_tokens)
+
+
+def test_the_oldest_turns_make_room_and_instructions_stay() -> None:
+    tokenizer = WordTokenizer()
+    turns = [ChatMessage("assistant" if n % 2 else "user", f"number {n} words") for n in range(9)]
+    system = ChatMessage("system", "be brief")
+    request = LlmRequest((system, *turns))
+    assert len(_prompt(tokenizer, 20).tokens(request, reserved_tokens=5)) == 11
+    kept = [entry["content"] for entry in tokenizer.chat]
+    assert kept == ["be brief", "number 6 words", "number 7 words", "number 8 words"]
+
+
+def test_what_can_not_be_made_to_fit_fails() -> None:
+    request = LlmRequest((ChatMessage("user", "word " * 30),))
+    with pytest.raises(StageError) as caught:
+        _prompt(WordTokenizer(), 20).tokens(request, reserved_tokens=5)
+    assert caught.value.code == "context_overflow"
+
+
+def test_a_chat_without_instructions_stays_without() -> None:
+    tokenizer = WordTokenizer()
+    _prompt(tokenizer, 20).tokens(LlmRequest((ChatMessage("user", "hi"),)), 5)
+    assert [entry["role"] for entry in tokenizer.chat] == ["user"]
+
+
+def _with_tools(choice: str) -> LlmRequest:
+    tools = tuple(ToolSpec(name, "", {"type": "object"}) for name in ("f", "g"))
+    messages = (
+        ChatMessage("user", "go"),
+        ChatMessage("assistant", "", (ToolCall("c", "f", '{"a": 1}'),)),
+        ChatMessage("tool", "done", call_id="c"),
+    )
+    return LlmRequest(messages, tools, choice)
+
+
+@pytest.mark.parametrize(
+    ("choice", "names"), [("auto", ["f", "g"]), ("function:g", ["g"]), ("none", [])]
+)
+def test_tools_go_to_a_template_that_knows_them(choice: str, names: list[str]) -> None:
+    tokenizer = WordTokenizer("messages tools")
+    _prompt(tokenizer, 99).tokens(_with_tools(choice), 5)
+    offered = [tool["function"]["name"] for tool in tokenizer.tools or ()]
+    assert offered == names
+    assert tokenizer.chat[1]["tool_calls"][0]["function"]["arguments"] == {"a": 1}
+
+
+def test_calls_are_written_out_for_a_template_that_does_not_know_them() -> None:
+    tokenizer = WordTokenizer()
+    _prompt(tokenizer, 99).tokens(_with_tools("auto"), 5)
+    assert tokenizer.tools is None
+    assert '"name": "f"' in tokenizer.chat[1]["content"]

@@ -1,0 +1,118 @@
+"""A conversion is done once, and never leaves half a model behind."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from s2s_actors.backends import gguf_conversion
+from s2s_actors.backends.gguf_conversion import converted
+from s2s_actors.errors import SetupError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Converter:
+    """Stands in for the library's part: writes a file, or does what goes wrong."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.failure: BaseException | None = None
+        self.meet: threading.Barrier | None = None
+
+    def __call__(self, gguf: Path, target: Path) -> None:
+        self.runs += 1
+        (target / "model.safetensors").write_bytes(gguf.read_bytes() * 2)
+        if self.meet is not None:
+            self.meet.wait(20)
+        if self.failure is not None:
+            raise self.failure
+
+
+@pytest.fixture
+def converter(monkeypatch: pytest.MonkeyPatch) -> Converter:
+    stand_in = Converter()
+    monkeypatch.setattr(gguf_conversion, "_convert", stand_in)
+    return stand_in
+
+
+@pytest.fixture
+def gguf(tmp_path: Path) -> Path:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"weights")
+    return path
+
+
+def _quiet(line: str) -> None:
+    del line
+
+
+def test_a_model_is_converted_once(converter: Converter, gguf: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    first = converted(gguf, lines.append, tmp_path / "cache")
+    assert (first / "model.safetensors").read_bytes() == b"weightsweights"
+    assert len(lines) == 2
+    assert converted(gguf, lines.append, tmp_path / "cache") == first
+    assert converter.runs == 1
+    assert len(lines) == 2
+
+
+def test_a_damaged_model_is_converted_again(
+    converter: Converter, gguf: Path, tmp_path: Path
+) -> None:
+    target = converted(gguf, _quiet, tmp_path / "cache")
+    (target / "model.safetensors").write_bytes(b"half")
+    assert converted(gguf, _quiet, tmp_path / "cache") == target
+    assert (target / "model.safetensors").read_bytes() == b"weightsweights"
+    assert converter.runs == 2
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), RuntimeError("bug")])
+def test_a_broken_off_conversion_leaves_nothing(
+    converter: Converter, gguf: Path, tmp_path: Path, failure: BaseException
+) -> None:
+    converter.failure = failure
+    with pytest.raises(type(failure)):
+        converted(gguf, _quiet, tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_full_disk_is_told_with_the_place(
+    converter: Converter, gguf: Path, tmp_path: Path
+) -> None:
+    converter.failure = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(SetupError, match="no room") as caught:
+        converted(gguf, _quiet, tmp_path / "cache")
+    assert str(tmp_path / "cache") in caught.value.message
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_made_is_told(
+    converter: Converter, gguf: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SetupError, match="can't be used"):
+        converted(gguf, _quiet, tmp_path / "file" / "cache")
+    assert converter.runs == 0
+
+
+def test_two_that_convert_at_once_both_get_the_whole_model(
+    converter: Converter, gguf: Path, tmp_path: Path
+) -> None:
+    converter.meet = threading.Barrier(2)
+    places: list[Path] = []
+    threads = [
+        threading.Thread(target=lambda: places.append(converted(gguf, _quiet, tmp_path / "cache")))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert converter.runs == 2
+    assert len(set(places)) == 1
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [places[0].name]

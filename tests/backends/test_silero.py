@@ -1,0 +1,69 @@
+"""Silero streams equal the package's own wrapper, and do not hear each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import silero_vad
+import torch
+
+from s2s_actors.backends.base import BackendOptions
+from s2s_actors.backends.silero import SileroVad
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tests.support.speech import Speaker
+
+pytestmark = pytest.mark.models
+
+
+@pytest.fixture(scope="module")
+def vad() -> SileroVad:
+    loaded = SileroVad.load(BackendOptions(), print)
+    loaded.warm_up()
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def frames(speaker: Speaker) -> NDArray[np.float32]:
+    pcm = np.frombuffer(speaker.say("Hello there, how are you today?"), dtype="<i2")
+    silence = np.zeros(512 * 20, dtype=np.float32)
+    audio = np.concatenate([silence, pcm.astype(np.float32) / 32768.0, silence])
+    return audio[: audio.size // 512 * 512].reshape(-1, 512)
+
+
+def test_a_stream_equals_the_packages_wrapper(vad: SileroVad, frames: NDArray[np.float32]) -> None:
+    wrapper = silero_vad.load_silero_vad(onnx=True)
+    theirs = [wrapper(torch.from_numpy(frame), 16_000).item() for frame in frames]
+    stream = vad.open_stream("s")
+    ours = [stream.probability(frame) for frame in frames]
+    assert ours == pytest.approx(theirs, abs=1e-6)
+    assert max(ours) > 0.9
+    assert min(ours) < 0.1
+
+
+def test_streams_do_not_hear_each_other(vad: SileroVad, frames: NDArray[np.float32]) -> None:
+    alone = vad.open_stream("alone")
+    expected = [alone.probability(frame) for frame in frames]
+    noise = np.random.default_rng(1).uniform(-1, 1, frames.shape).astype(np.float32)
+    stream, noisy = vad.open_stream("a"), vad.open_stream("b")
+    heard = []
+    for frame, other in zip(frames, noise, strict=True):
+        noisy.probability(other)
+        heard.append(stream.probability(frame))
+    assert heard == expected
+
+
+def test_a_reset_stream_is_as_new(vad: SileroVad, frames: NDArray[np.float32]) -> None:
+    stream = vad.open_stream("s")
+    first = [stream.probability(frame) for frame in frames]
+    stream.reset()
+    assert [stream.probability(frame) for frame in frames] == first
+
+
+def test_a_frame_of_another_length_is_refused(vad: SileroVad) -> None:
+    with pytest.raises(ValueError, match="512"):
+        vad.open_stream("s").probability(np.zeros(256, dtype=np.float32))

@@ -1,0 +1,40 @@
+"""Speech for tests, made on the spot by a text-to-speech backend."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import soxr
+
+from s2s_actors.backends.base import Call, TtsRequest
+from s2s_actors.runtime.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from s2s_actors.backends.base import TextToSpeech
+
+__all__ = ["Speaker", "words"]
+
+STT_RATE_HZ = 16_000
+
+
+class Speaker:
+    """Says texts as the STT wants to hear them: 16-bit mono PCM at 16 kHz."""
+
+    def __init__(self, tts: TextToSpeech) -> None:
+        self._tts = tts
+
+    def say(self, text: str) -> bytes:
+        """The text as speech."""
+        call = Call("speaker", CancelToken())
+        pcm = b"".join(self._tts.synthesize(TtsRequest(text), call))
+        samples = np.frombuffer(pcm, dtype="<i2").astype(np.float32)
+        resampled = soxr.resample(samples, self._tts.sample_rate_hz, STT_RATE_HZ)
+        heard: bytes = np.clip(resampled, -32768, 32767).astype("<i2").tobytes()
+        return heard
+
+
+def words(text: str) -> list[str]:
+    """Words in lower case, without punctuation."""
+    return re.findall(r"[a-z0-9']+", text.lower())
