@@ -145,7 +145,7 @@ class PoolActor(Actor):
         self._waiting.append(_Waiting(claim, self._serial, timer))
 
     def _refuse_full(self, claim: m.Claim) -> None:
-        text = f"All {self._rules.units} units are in use. Try again later."
+        text = "Every unit of this server is in use."
         self._refuse(claim, "session_limit_reached", text)
 
     def _refuse(self, claim: m.Claim, code: str, text: str) -> None:

@@ -83,6 +83,10 @@ class ResponseRun:
 
     def close(self, status: Status) -> None:
         """End the response on the wire."""
+        for segment in self.segments.values():
+            if segment.size_bytes:
+                piece = SpokenPiece(segment.text, audio.duration_ms(segment.size_bytes))
+                self.writer.speech_broken_off(segment.item_index, piece)
         usage = Usage.of(read=self.read, written=self.written, spoken_ms=self.writer.spoken_ms)
         self.writer.close(status, self.details, usage)
 

@@ -134,11 +134,16 @@ class ResponseWriter:
         output.speech_left -= 1
         self._close_if_over(output, "incomplete" if cut else "completed")
 
+    def speech_broken_off(self, index: int, piece: SpokenPiece) -> None:
+        """A piece of an item's text was being spoken when the response ended."""
+        self._outputs[index].entry.pieces.append(piece)
+
     def close(self, status: Status, details: StatusDetails | None, usage: Usage) -> None:
         """Close whatever is open and end the response."""
         for output in self._outputs:
             self._close_item(output, "completed" if status == "completed" else "incomplete")
-            if status == "cancelled" and self._spoken and output.entry.pieces:
+            if status == "cancelled" and self._spoken:
+                # Text runs ahead of speech: what was never sent as audio was not heard.
                 output.entry.cut(audio.duration_ms(len(output.entry.pcm)))
         done = replace(
             self._head,
