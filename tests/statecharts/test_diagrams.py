@@ -9,6 +9,7 @@ import pytest
 
 from statecharts.catalogue import ENTRIES, exploration
 from statecharts.render import FOLDER, main, stale_diagrams, write_diagrams
+from statecharts.tables import COUNTS_END, COUNTS_START
 
 every_chart = pytest.mark.parametrize("name", list(ENTRIES))
 needs_graphviz = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is missing")
@@ -82,3 +83,11 @@ def test_the_index_states_how_much_was_explored(name: str) -> None:
     seen = exploration(name)
     row = f"| {name} | {len(seen.states)} | {len(seen.edges)} | {len(seen.refused)} |"
     assert row in (FOLDER / "index.md").read_text(encoding="utf-8")
+
+
+@every_chart
+def test_the_documentation_shows_every_chart_and_the_generated_numbers(name: str) -> None:
+    page = (FOLDER.parents[1] / "docs/reference/charts.md").read_text(encoding="utf-8")
+    assert f"{{include}} ../../statecharts/diagrams/{name}.md" in page
+    assert f':start-after: "{COUNTS_START}"' in page
+    assert f':end-before: "{COUNTS_END}"' in page
