@@ -27,12 +27,6 @@ class LlmActor(ModelStage):
 
     def run_model(self, message: Generate) -> None:
         """Pass the deltas on as they come; a generation always has an end."""
-        try:
-            self._generate(message)
-        except StageError as error:
-            self.links.conversation.put(ResponseFailed(message.lease, message.response_id, error))
-
-    def _generate(self, message: Generate) -> None:
         call = Call(message.lease.session_id, message.cancel)
         events = self._backend.generate(message.request, call)
         try:
@@ -47,3 +41,7 @@ class LlmActor(ModelStage):
                 events.close()
         if not message.cancel.cancelled:
             raise StageError("llm_incomplete", "The language model ended without a result.")
+
+    def failure(self, message: Generate, error: StageError) -> ResponseFailed:
+        """The response ends here."""
+        return ResponseFailed(message.lease, message.response_id, error)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from s2s_actors.actors.messages import Bind, SessionEnd, StagePassed
+from s2s_actors.errors import StageError
 from s2s_actors.runtime.actor import Actor
 from statecharts.stage import OpenStage, PassSessionEnd, ResetStage, StageChart
 
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
     from s2s_actors.runtime.cancel import CancelToken
+    from s2s_actors.runtime.mailbox import Marker
     from s2s_actors.runtime.outlet import Outlet
 
 logger = logging.getLogger(__name__)
@@ -96,7 +98,8 @@ class StageActor(Actor):
 class ModelStage(StageActor):
     """A stage that is busy in a model for one piece of work at a time.
 
-    Work that was cancelled while it waited is not begun.
+    Promises: work that was cancelled while it waited is not begun; work that fails is
+    reported as failed, unless it has been cancelled: then nobody wants to know.
     """
 
     def open_session(self, bind: Bind) -> None:
@@ -112,9 +115,22 @@ class ModelStage(StageActor):
             return
         lease: Lease = message.lease
         self._chart.fire("begin", lease=lease)
-        self.run_model(message)
+        try:
+            self.run_model(message)
+        except StageError as error:
+            # A model whose connection is cut by the cancellation may call that an error.
+            if not cancel.cancelled:
+                self.links.conversation.put(self.failure(message, error))
         self._chart.fire("finish", lease=lease)
 
     def run_model(self, message: Any) -> None:
-        """Run the model and put what comes out into ``links.conversation``."""
+        """Run the model and put what comes out into ``links.conversation``.
+
+        Raises:
+            StageError: The model failed; this becomes :meth:`failure`.
+        """
+        raise NotImplementedError
+
+    def failure(self, message: Any, error: StageError) -> Marker:
+        """What to tell the conversation about work that failed."""
         raise NotImplementedError

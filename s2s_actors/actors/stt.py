@@ -10,11 +10,11 @@ import soxr
 from s2s_actors.actors.messages import Transcribe, Transcribed, TranscriptionFailed
 from s2s_actors.actors.stage import Links, ModelStage
 from s2s_actors.backends.base import Call, SttRequest
-from s2s_actors.errors import StageError
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:
     from s2s_actors.backends.base import SpeechToText
+    from s2s_actors.errors import StageError
 
 STT_RATE_HZ = 16_000
 
@@ -31,15 +31,16 @@ class SttActor(ModelStage):
         self._backend = backend
 
     def run_model(self, message: Transcribe) -> None:
-        """Transcribe, and say so or say why not."""
+        """Transcribe, and say so if that is still wanted."""
         request = SttRequest(_resampled(message.pcm), message.language, message.prompt)
         call = Call(message.lease.session_id, message.cancel)
-        try:
-            transcript = self._backend.transcribe(request, call)
-        except StageError as error:
-            self.links.conversation.put(TranscriptionFailed(message.lease, message.item_id, error))
-            return
-        self.links.conversation.put(Transcribed(message.lease, message.item_id, transcript))
+        transcript = self._backend.transcribe(request, call)
+        if not message.cancel.cancelled:
+            self.links.conversation.put(Transcribed(message.lease, message.item_id, transcript))
+
+    def failure(self, message: Transcribe, error: StageError) -> TranscriptionFailed:
+        """The utterance has no transcript."""
+        return TranscriptionFailed(message.lease, message.item_id, error)
 
 
 def _resampled(pcm: bytes) -> bytes:

@@ -10,11 +10,11 @@ import soxr
 from s2s_actors.actors.messages import ResponseFailed, Speak, Spoken
 from s2s_actors.actors.stage import Links, ModelStage
 from s2s_actors.backends.base import Call
-from s2s_actors.errors import StageError
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:
     from s2s_actors.backends.base import TextToSpeech
+    from s2s_actors.errors import StageError
 
 
 class TtsActor(ModelStage):
@@ -31,12 +31,6 @@ class TtsActor(ModelStage):
 
     def run_model(self, message: Speak) -> None:
         """Pass the audio on as it comes; a segment always has an end."""
-        try:
-            self._speak(message)
-        except StageError as error:
-            self.links.conversation.put(ResponseFailed(message.lease, message.response_id, error))
-
-    def _speak(self, message: Speak) -> None:
         # One stateful resampler a segment: a chunk edge must not be heard.
         resampler = soxr.ResampleStream(
             self._backend.sample_rate_hz, WIRE_RATE_HZ, 1, dtype="int16"
@@ -50,6 +44,10 @@ class TtsActor(ModelStage):
             return
         rest = resampler.resample_chunk(np.zeros(0, np.int16), last=True)
         self._put(message, rest, last=True)
+
+    def failure(self, message: Speak, error: StageError) -> ResponseFailed:
+        """The response ends here."""
+        return ResponseFailed(message.lease, message.response_id, error)
 
     def _put(self, message: Speak, samples: np.ndarray, *, last: bool = False) -> None:
         pcm = samples.astype("<i2").tobytes()

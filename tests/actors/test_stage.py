@@ -1,0 +1,198 @@
+"""What every stage promises: one lease at a time, and SESSION_END comes out last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from s2s_actors.actors.lease import Lease
+from s2s_actors.actors.messages import Bind, SessionEnd, StagePassed
+from s2s_actors.actors.stage import Links, ModelStage, StageActor
+from s2s_actors.runtime.cancel import CancelToken
+from s2s_actors.runtime.mailbox import Data
+from s2s_actors.runtime.supervision import Crashed
+from tests.support.stepping import Recorder, run_until_idle, step
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Data):
+    lease: Lease
+    number: int
+    cancel: CancelToken
+
+
+class PassOn(StageActor):
+    """Hands its work to the next stage, and keeps a diary."""
+
+    stage = "llm"
+
+    def __init__(self, name: str, links: Links) -> None:
+        super().__init__(name, links)
+        self.diary: list[str] = []
+
+    def open_session(self, bind: Bind) -> None:
+        self.diary.append(f"open {bind.lease.session_id}")
+
+    def work(self, message: Work) -> None:
+        self.diary.append(f"work {message.number}")
+        self.links.onward.put(message)
+
+    def reset(self) -> None:
+        self.diary.append("reset")
+
+
+class Model(ModelStage):
+    """Says what it was asked to do."""
+
+    stage = "stt"
+
+    def run_model(self, message: Any) -> None:
+        self.links.conversation.put(message)
+
+
+def links(unit: Recorder, onward: Recorder | None = None) -> Links:
+    return Links(unit=unit, conversation=unit, onward=onward or unit)
+
+
+def bind(session_id: str = "a") -> Bind:
+    return Bind(Lease.issue(0, session_id), CancelToken())
+
+
+def work(lease: Lease, number: int = 1) -> Work:
+    return Work(lease, number, CancelToken())
+
+
+@given(choices=st.lists(st.integers(0, 2), max_size=60), count=st.integers(0, 5))
+def test_session_end_comes_out_last_whatever_the_schedule(choices: list[int], count: int) -> None:
+    unit = Recorder()
+    tts = PassOn("tts", links(unit))
+    llm = PassOn("llm", Links(unit, unit, tts.outlet))
+    stt = PassOn("stt", Links(unit, unit, llm.outlet))
+    stages = [stt, llm, tts]
+    bound = bind()
+    for stage in stages:
+        stage.outlet.put(bound)
+    jobs = [work(bound.lease, number) for number in range(count)]
+    end = SessionEnd(bound.lease)
+    for message in [*jobs, end]:
+        stt.outlet.put(message)
+
+    for choice in choices:
+        if not stages[choice].actor_inbox.empty():
+            step(stages[choice])
+    run_until_idle(*stages)
+
+    assert [message for message in unit.messages if not isinstance(message, StagePassed)] == [
+        *jobs,
+        end,
+    ]
+    assert all(stage.diary[-1] == "reset" for stage in stages)
+
+
+def test_a_stage_resets_tells_the_unit_and_then_passes_the_marker_on() -> None:
+    unit = Recorder()
+    stage = PassOn("llm-0", links(unit))
+    bound = bind()
+    for message in (bound, work(bound.lease), SessionEnd(bound.lease)):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert stage.diary == ["open a", "work 1", "reset"]
+    assert unit.messages[-2:] == [StagePassed(bound.lease, "llm"), SessionEnd(bound.lease)]
+
+
+def test_work_of_another_lease_is_dropped_and_counted() -> None:
+    stage = PassOn("llm-0", links(Recorder()))
+    stage.outlet.put(bind("a"))
+    stage.outlet.put(work(Lease.issue(0, "b")))
+    # The same session on the same unit, but another claim.
+    stage.outlet.put(work(Lease.issue(0, "a")))
+    run_until_idle(stage)
+    assert stage.diary == ["open a"]
+    assert stage.dropped == 2
+
+
+def test_before_it_is_bound_a_stage_works_for_nobody() -> None:
+    stage = PassOn("llm-0", links(Recorder()))
+    stage.outlet.put(work(Lease.issue(0, "a")))
+    run_until_idle(stage)
+    assert (stage.diary, stage.dropped) == ([], 1)
+
+
+def test_after_session_end_late_work_is_dropped_and_the_next_session_starts_from_nothing() -> None:
+    stage = PassOn("llm-0", links(Recorder()))
+    first, second = bind("a"), bind("b")
+    late = work(first.lease, 1)
+    for message in (first, SessionEnd(first.lease), late, second, late, work(second.lease, 2)):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert stage.diary == ["open a", "reset", "open b", "work 2"]
+    assert stage.dropped == 2
+
+
+def test_a_replacement_that_comes_in_the_middle_of_a_drain_passes_the_marker_on() -> None:
+    unit = Recorder()
+    stage = PassOn("llm-0", links(unit))
+    lease = Lease.issue(0, "a")
+    stage.outlet.put(SessionEnd(lease))
+    run_until_idle(stage)
+    assert unit.messages == [StagePassed(lease, "llm"), SessionEnd(lease)]
+    assert stage.diary == []
+
+
+def test_a_late_marker_of_an_earlier_session_passes_and_resets_nothing() -> None:
+    unit = Recorder()
+    stage = PassOn("llm-0", links(unit))
+    earlier, bound = Lease.issue(0, "a"), bind("b")
+    for message in (bound, SessionEnd(earlier), work(bound.lease)):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert SessionEnd(earlier) in unit.messages
+    assert stage.diary == ["open b", "work 1"]
+
+
+def test_a_second_marker_passes_as_well() -> None:
+    unit = Recorder()
+    stage = PassOn("llm-0", links(unit))
+    bound = bind()
+    for message in (bound, SessionEnd(bound.lease), SessionEnd(bound.lease)):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert unit.of(SessionEnd) == [SessionEnd(bound.lease)] * 2
+    assert stage.diary == ["open a", "reset"]
+
+
+def test_two_sessions_at_once_are_a_fault_that_the_unit_hears_of() -> None:
+    unit = Recorder()
+    stage = PassOn("llm-0", links(unit))
+    stage.outlet.put(bind("a"))
+    stage.outlet.put(bind("b"))
+    run_until_idle(stage)
+    assert [report.name for report in unit.of(Crashed)] == ["llm-0"]
+    assert stage.diary == ["open a"]
+
+
+def test_work_that_was_cancelled_while_it_waited_is_not_begun() -> None:
+    unit = Recorder()
+    stage = Model("stt-0", links(unit))
+    bound = bind()
+    cancelled, wanted = work(bound.lease, 1), work(bound.lease, 2)
+    for message in (bound, cancelled, wanted):
+        stage.outlet.put(message)
+    cancelled.cancel.cancel()
+    run_until_idle(stage)
+    assert unit.messages == [wanted]
+
+
+def test_a_model_stage_takes_one_piece_of_work_after_the_other() -> None:
+    unit = Recorder()
+    stage = Model("stt-0", links(unit))
+    bound = bind()
+    jobs = [work(bound.lease, number) for number in range(3)]
+    for message in (bound, *jobs, SessionEnd(bound.lease)):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert unit.messages[:3] == jobs
+    assert unit.of(SessionEnd) == [SessionEnd(bound.lease)]
