@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from websockets.exceptions import ConnectionClosed
 
@@ -19,6 +19,7 @@ from s2s_actors.runtime.reply import ReplyPort
 from s2s_actors.server.handshake import target_of
 from s2s_actors.server.intake import Intake
 from s2s_actors.server.outbox import Farewell, Outbox
+from s2s_actors.server.writing import write_events
 from statecharts.connection import (
     AbortTransport,
     ConnectionChart,
@@ -31,12 +32,10 @@ if TYPE_CHECKING:
     from s2s_actors.runtime.outlet import Outlet
     from s2s_actors.server.options import ServerOptions
     from s2s_actors.server.peer import PeerConnection
+    from s2s_actors.server.writing import Lost, Written
     from statecharts.base import Effect
 
 logger = logging.getLogger(__name__)
-
-Written: TypeAlias = Farewell | Literal["client_left", "unresponsive"]
-"""How the write loop ended."""
 
 _INTERNAL_ERROR = 1011
 
@@ -66,7 +65,9 @@ class Connection:
     async def run(self) -> None:
         """Serve the client until one side leaves."""
         reader = asyncio.create_task(self._read())
-        writer = asyncio.create_task(self._write())
+        writer = asyncio.create_task(
+            write_events(self._ws, self._outbox, self._options.write_timeout_s)
+        )
         try:
             await self._hold_unit(reader, writer)
             await self._part(writer)
@@ -190,11 +191,14 @@ class Connection:
             async with asyncio.timeout(self._options.close_timeout_s):
                 await self._ws.wait_closed()
 
-    async def _say_goodbye(
-        self, writer: asyncio.Task[Written]
-    ) -> Literal["client_left", "unresponsive"]:
+    async def _say_goodbye(self, writer: asyncio.Task[Written]) -> Lost:
         """Send what is left and a close frame, and wait for the client's."""
-        written = await writer
+        overflow, gone = self._outbox.overflowed, self._ws.gone
+        watched: set[asyncio.Future[None] | asyncio.Task[Written]] = {writer, overflow, gone}
+        await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+        if not writer.done():
+            return "unresponsive" if overflow.done() else "client_left"
+        written = writer.result()
         if not isinstance(written, Farewell):
             return written
         try:
@@ -210,16 +214,3 @@ class Connection:
         with contextlib.suppress(ConnectionClosed):
             while True:
                 self._intake.take(await self._ws.recv())
-
-    async def _write(self) -> Written:
-        # A peer that stops reading blocks send(), and close() and keepalive as well: all
-        # three wait for the same buffer. Only a deadline and abort() get out.
-        try:
-            while not isinstance(item := await self._outbox.next(), Farewell):
-                async with asyncio.timeout(self._options.write_timeout_s):
-                    await self._ws.send(item, text=True)
-        except TimeoutError:
-            return "unresponsive"
-        except ConnectionClosed:
-            return "client_left"
-        return item

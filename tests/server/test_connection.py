@@ -470,6 +470,28 @@ def test_a_fault_of_the_server_closes_with_1011_and_the_unit_comes_back() -> Non
     run(scenario())
 
 
+def test_a_fault_that_comes_together_with_an_overflow_still_ends_the_connection() -> None:
+    async def scenario() -> None:
+        pool = FakePool()
+        pool.inlet.error = RuntimeError("broken")
+        async with listening(pool, outbox_limit_events=1) as port, client(port) as ws:
+            await receive(ws)
+            put = pool.inlet.put
+
+            def overflow(message: object) -> None:
+                for _ in range(3):
+                    pool.client.send(b"x")
+                put(message)
+
+            pool.inlet.put = overflow  # type: ignore[method-assign]
+            await ws.send(CLEAR)
+            with pytest.raises(ConnectionClosedError):
+                await receive(ws)
+            await pool.ended()
+
+    run(scenario())
+
+
 def test_a_fault_at_the_claim_is_told_to_the_client() -> None:
     class BrokenPool(FakePool):
         def put(self, message: object) -> None:
