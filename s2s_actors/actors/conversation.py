@@ -99,6 +99,11 @@ class ConversationActor(StageActor):
         self._open.close()
         self._open = None
 
+    def crashed(self) -> None:
+        """Let go of timers and work: a timer of an hour would keep the session in memory."""
+        if self._open is not None:
+            self._open.close()
+
     def work(self, message: Any) -> None:
         """Feed the dialogue, then do what it asks for."""
         assert self._open is not None

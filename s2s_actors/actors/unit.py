@@ -74,7 +74,6 @@ class UnitActor(Actor):
         self._session: _Session | None = None
         self._deadline: tuple[int, Timer] | None = None
         self._serial = 0
-        self._intensity = RestartIntensity(timings.max_restarts, timings.restart_window_s)
         self._restarts = 0
         self._epoch = 0
         self._claimed_at: float | None = None
@@ -87,6 +86,12 @@ class UnitActor(Actor):
 
     def stopped(self) -> None:
         """Take the pipeline down."""
+        self._pipeline.stop()
+
+    def crashed(self) -> None:
+        """Take the pipeline down too: the pool builds a whole unit in this place."""
+        if self._session is not None:
+            self._session.scope.cancel()
         self._pipeline.stop()
 
     def handle(self, message: Any) -> None:  # noqa: C901 - one line for each message
@@ -113,7 +118,10 @@ class UnitActor(Actor):
     # --- events -----------------------------------------------------------------------
 
     def _claim(self, message: m.ClaimUnit) -> None:
-        self._session = _Session(message.lease, message.client, message.model)
+        timings = self._timings
+        # Counted by session: what one client provokes must not cost the next one its session.
+        intensity = RestartIntensity(timings.max_restarts, timings.restart_window_s)
+        self._session = _Session(message.lease, message.client, message.model, intensity)
         self._epoch = message.lease.epoch
         self._claimed_at = self._around.clock.wall_s()
         if not self._move("claim", message.lease):
@@ -165,7 +173,7 @@ class UnitActor(Actor):
             self._publish()
             return
         lease = self._session.lease
-        within_bounds = self._intensity.allow(self._around.clock.monotonic_s())
+        within_bounds = self._session.intensity.allow(self._around.clock.monotonic_s())
         self._move("stage_crashed", lease, stage=stage)
         if stage == "conversation" or not within_bounds:
             self._end_session(
@@ -278,8 +286,11 @@ class UnitActor(Actor):
 class _Session:
     """What a unit holds for the lease that it is bound to."""
 
-    def __init__(self, lease: Lease, client: ClientPort, model: str | None) -> None:
+    def __init__(
+        self, lease: Lease, client: ClientPort, model: str | None, intensity: RestartIntensity
+    ) -> None:
         self.lease = lease
+        self.intensity = intensity
         self.client = client
         self.model = model
         self.scope = CancelToken()

@@ -118,6 +118,9 @@ class Actor(pykka.ThreadingActor):
     def stopped(self) -> None:
         """Clean up at an orderly stop; not called after a crash."""
 
+    def crashed(self) -> None:
+        """Let go, after a crash, of what would go on without this actor. Trust no state."""
+
     def on_start(self) -> None:
         """Run :meth:`started` under supervision."""
         try:
@@ -148,6 +151,11 @@ class Actor(pykka.ThreadingActor):
         self.actor_stopped.set()
         pykka.ActorRegistry.unregister(self.actor_ref)
         logger.error("%s failed", self.name, exc_info=error)
+        try:
+            self.crashed()
+        except Exception:
+            # The supervisor must hear of the crash in any case.
+            logger.exception("%s failed to let go", self.name)
         if self._supervisor is not None:
             self._supervisor.put(Crashed(self.name, self.actor_urn, error))
 
