@@ -188,7 +188,7 @@ class Dialogue:
         message = f"The {stage.upper()} stage failed and was restarted."
         match stage:
             case "vad":
-                self.listening.reset_detection()
+                self.listening.detection_lost()
             case "stt":
                 self.listening.all_failed("stage_failed", message)
             case _:

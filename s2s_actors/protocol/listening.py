@@ -119,6 +119,12 @@ class Listening:
             self._generation += 1
             self.configure_detection()
 
+    def detection_lost(self) -> None:
+        """Voice detection has lost track: nobody else would end what is being said."""
+        if self._hearing is not None:
+            self.speech_stopped(self.buffer.end_ms, self._generation)
+        self.reset_detection()
+
     def configure_detection(self) -> None:
         """Pass the session's settings on; an utterance that can't end any more is broken off."""
         if not self.detects:
