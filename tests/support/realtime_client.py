@@ -35,6 +35,7 @@ Event = dict[str, Any]
 APPEND_MS = 20
 _BYTES_PER_MS = 48
 AUDIO_DELTA = "response.output_audio.delta"
+REFUSALS = ("session_limit_reached", "server_shutting_down", "server_starting")
 
 
 def script(*answers: str | Mapping[str, Any], **more: Any) -> str:
@@ -141,6 +142,11 @@ class RealtimeClient:
             self.checker.finish()
         async with asyncio.timeout(PATIENCE_S):
             await self.ws.close()
+        await self.closed()
+
+    async def vanish(self) -> None:
+        """Be gone with a TCP RST, and wait until nothing is left of the connection here."""
+        self.reset()
         await self.closed()
 
     async def closed(self) -> int:
@@ -344,9 +350,19 @@ class RealtimeClient:
         if self._violation is not None:
             raise self._violation
 
+    def _refuses(self, event: Event) -> bool:
+        """Whether this is the one thing that a client without a session hears."""
+        return (
+            len(self.received) == 1
+            and event["type"] == "error"
+            and event["error"]["code"] in REFUSALS
+        )
+
     def _check(self, event: Event) -> None:
         try:
             validate(event)
+            if self._refuses(event):
+                return
             self.checker.server(event)
             if self._watcher is not None:
                 self._watcher.server(self.name, event)

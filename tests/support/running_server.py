@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from s2s_actors.backends.script import Script
 
-__all__ = ["PATIENCE_S", "RunningServer", "ServeCommand", "run", "scripted_models"]
+__all__ = ["PATIENCE_S", "Address", "RunningServer", "ServeCommand", "run", "scripted_models"]
 
 T = TypeVar("T")
 
@@ -98,6 +98,7 @@ class RunningServer(Address):
 
     Args:
         models: Scripted ones if none are given; the caller closes them.
+        board: Where the actors publish.
         options: Options of the listener that no setting reaches.
         settings: Fields of :class:`Settings`.
     """
@@ -106,11 +107,12 @@ class RunningServer(Address):
         self,
         models: Models | None = None,
         *,
+        board: Board | None = None,
         options: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
         self.settings = Settings(**{"port": 0, "units": 2, **settings})
-        self.board = Board()
+        self.board = board or Board()
         self._models = models or scripted_models()
         self._options = options or {}
         self._clock = SystemClock()

@@ -1,0 +1,58 @@
+"""Faults that no script plays: a voice detector, a conversation and a unit that break."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from s2s_actors.actors.board import Board
+from s2s_actors.backends.scripted import ScriptedVad, _EnergyStream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from s2s_actors.actors.board import UnitSnapshot
+    from s2s_actors.protocol.outputs import Count
+
+SCREAM_DB = -1.0
+"""Level of a tone that breaks :class:`FragileVad`."""
+
+
+class FragileVad(ScriptedVad):
+    """Crashes whenever someone screams."""
+
+    def open_stream(self, session_id: str) -> _FragileStream:
+        """A stream that does so."""
+        del session_id
+        return _FragileStream()
+
+
+class _FragileStream(_EnergyStream):
+    def probability(self, frame: NDArray[np.float32]) -> float:
+        if float(np.sqrt(np.mean(np.square(frame)))) > 0.6:
+            raise RuntimeError("too loud")
+        return super().probability(frame)
+
+
+class FragileBoard(Board):
+    """Breaks whoever publishes to it, when it is told to."""
+
+    def __init__(self, *, break_conversations: int = 0, break_unit_in: str = "") -> None:
+        super().__init__()
+        self.conversations_to_break = break_conversations
+        self.break_unit_in = break_unit_in
+
+    def count(self, count: Count) -> None:
+        """Add to the totals, or break the conversation that does so."""
+        if self.conversations_to_break:
+            self.conversations_to_break -= 1
+            raise RuntimeError("can't count")
+        super().count(count)
+
+    def publish_unit(self, snapshot: UnitSnapshot) -> None:
+        """Publish, or break the first unit that comes into a state."""
+        if snapshot.state == self.break_unit_in:
+            self.break_unit_in = ""
+            raise RuntimeError("can't publish")
+        super().publish_unit(snapshot)
