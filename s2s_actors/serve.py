@@ -15,7 +15,7 @@ from s2s_actors.actors.wiring import Plant
 from s2s_actors.backends.base import BackendOptions
 from s2s_actors.backends.registry import BackendChoice, ModelSelection, load_models
 from s2s_actors.runtime.clock import SystemClock
-from s2s_actors.server.app import serve
+from s2s_actors.server.app import PoolWatch, serve
 from s2s_actors.server.listener import bind
 from s2s_actors.server.options import ServerOptions
 
@@ -42,8 +42,8 @@ def run(settings: Settings) -> int:
     except BaseException:
         sock.close()
         raise
-    board, clock = Board(), SystemClock()
-    pool = plant(settings, models, board, clock).start_pool()
+    board, clock, pool_watch = Board(), SystemClock(), PoolWatch()
+    pool = plant(settings, models, board, clock).start_pool(pool_watch)
     try:
         asyncio.run(
             serve(
@@ -52,6 +52,7 @@ def run(settings: Settings) -> int:
                 board,
                 models,
                 sock=sock,
+                pool_watch=pool_watch,
                 on_listening=lambda port: _announce(settings.host, port),
             )
         )
@@ -60,7 +61,7 @@ def run(settings: Settings) -> int:
         clock.close()
         for backend in models:
             backend.close()
-    return 0
+    return 1 if pool_watch.failed else 0
 
 
 def model_selection(settings: Settings) -> ModelSelection:

@@ -67,8 +67,9 @@ class PoolActor(Actor):
         rules: PoolRules,
         build_unit: Callable[[int, Outlet], ActorOutlet],
         around: Surroundings,
+        supervisor: Outlet | None = None,
     ) -> None:
-        super().__init__("pool")
+        super().__init__("pool", supervisor)
         self._rules = rules
         self._build_unit = build_unit
         self._around = around

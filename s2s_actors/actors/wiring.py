@@ -40,9 +40,9 @@ class Plant:
     timings: UnitTimings
     conversation: ConversationRules
 
-    def start_pool(self) -> ActorOutlet:
+    def start_pool(self, supervisor: Outlet | None = None) -> ActorOutlet:
         """Start the pool, which starts its units."""
-        ref = PoolActor.start(self.pool_rules, self.build_unit, self.around)
+        ref = PoolActor.start(self.pool_rules, self.build_unit, self.around, supervisor)
         return ActorOutlet(ref)
 
     def build_unit(self, index: int, pool: Outlet) -> ActorOutlet:

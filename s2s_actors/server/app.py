@@ -46,6 +46,38 @@ class Stop:
         self.drain.set()
 
 
+class PoolWatch:
+    """Supervisor of the pool: without one there is nothing left to serve with.
+
+    Promises: a pool that failed ends the server, also when it failed before the server ran.
+    """
+
+    def __init__(self) -> None:
+        self.failed = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: Stop | None = None
+
+    def put(self, message: object) -> None:
+        """Take the pool's report; comes from the pool's thread."""
+        logger.critical("the pool failed; the server stops: %s", message)
+        self.failed = True
+        if self._loop is not None:
+            # The loop may be closed already: then the server is stopping anyway.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._end)
+
+    def watch_for(self, stop: Stop) -> None:
+        """Stop this server, which runs on the current loop."""
+        self._stop, self._loop = stop, asyncio.get_running_loop()
+        if self.failed:
+            self._end()
+
+    def _end(self) -> None:
+        assert self._stop is not None
+        self._stop.drain.set()
+        self._stop.force.set()
+
+
 async def serve(  # noqa: PLR0913 - where the process is put together
     options: ServerOptions,
     pool: Outlet,
@@ -54,6 +86,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
     *,
     sock: socket.socket | None = None,
     stop: Stop | None = None,
+    pool_watch: PoolWatch | None = None,
     on_listening: Callable[[int], None] | None = None,
 ) -> None:
     """Serve until someone asks to stop, drain, and return.
@@ -68,12 +101,15 @@ async def serve(  # noqa: PLR0913 - where the process is put together
         models: For ``/v1/models``.
         sock: A socket from :func:`~s2s_actors.server.listener.bind`.
         stop: For who embeds the server and has no signals.
+        pool_watch: The pool's supervisor.
         on_listening: Called once with the real port.
 
     Raises:
         SetupError: The port can't be used.
     """
     stop = stop or Stop()
+    if pool_watch is not None:
+        pool_watch.watch_for(stop)
     endpoints = Endpoints(
         board,
         models,
