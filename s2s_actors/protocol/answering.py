@@ -8,7 +8,13 @@ from msgspec import UnsetType
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.outputs import Count, StartGeneration, StartSpeech, StopWork
-from s2s_actors.protocol.response import ErrorDetail, Reason, StatusDetails, check_metadata
+from s2s_actors.protocol.response import (
+    ErrorDetail,
+    Reason,
+    ResponseParams,
+    StatusDetails,
+    check_metadata,
+)
 from s2s_actors.protocol.response_plan import ResponsePlan
 from s2s_actors.protocol.response_run import ResponseRun
 from statecharts.response import CloseResponse, Generate
@@ -17,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from s2s_actors.protocol.desk import Desk
-    from s2s_actors.protocol.response import ResponseParams
 
 
 class Answering:
@@ -45,7 +50,7 @@ class Answering:
         """The open response of the default conversation."""
         return next((run for run in self._runs.values() if run.plan.in_conversation), None)
 
-    def create(self, params: ResponseParams, *, context_ready: bool) -> None:
+    def create(self, params: ResponseParams, *, context_ready: bool) -> ResponseRun:
         """Begin a response.
 
         Args:
@@ -68,6 +73,12 @@ class Answering:
         self._runs[run.id] = run
         if context_ready or plan.items is not None:
             self._advance(run, "context_ready")
+        return run
+
+    def fail_at_once(self, code: str, message: str) -> None:
+        """Answer with a failure what can't be answered otherwise."""
+        run = self.create(ResponseParams(), context_ready=False)
+        self.failed(run.id, code, message)
 
     def context_ready(self) -> None:
         """All transcripts are known: responses that waited for them begin to generate."""

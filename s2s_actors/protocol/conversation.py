@@ -96,6 +96,8 @@ class Conversation:
 
     def __init__(self, conversation_id: str) -> None:
         self.id = conversation_id
+        self.announced: str | None = None
+        """Id of what the user is saying now: told to the client, item of nobody else."""
         self._entries: dict[str, Entry] = {}
         self._order: list[str] = []
 
@@ -112,19 +114,14 @@ class Conversation:
         """Put an item in place and return the id of its predecessor.
 
         Args:
-            entry: The item; its id must be set.
+            entry: The item; its id must be set and free.
             after: None for the end, ``root`` for the front, or the id to follow.
 
         Raises:
-            ClientError: The id is taken, or ``after`` is not in the conversation.
+            ClientError: ``after`` is not in the conversation.
         """
         item_id = entry.item.id
-        if item_id in self._entries:
-            raise ClientError(
-                "item_id_already_exists",
-                f"Invalid 'item.id': an item with id '{item_id}' exists already.",
-                param="item.id",
-            )
+        assert item_id not in self._entries
         place = self._place(after)
         self._entries[item_id] = entry
         self._order.insert(place, item_id)
@@ -142,6 +139,19 @@ class Conversation:
                 param="previous_item_id",
             )
         return self._order.index(after) + 1
+
+    def check_free(self, item_id: str) -> None:
+        """Whether a client may use an id.
+
+        Raises:
+            ClientError: It is taken.
+        """
+        if item_id in self._entries or (item_id and item_id == self.announced):
+            raise ClientError(
+                "item_id_already_exists",
+                f"Invalid 'item.id': an item with id '{item_id}' exists already.",
+                param="item.id",
+            )
 
     def find(self, item_id: str) -> Entry | None:
         """The entry of an item, if it is there."""

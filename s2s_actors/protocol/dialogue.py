@@ -20,7 +20,7 @@ from s2s_actors.protocol.desk import Desk
 from s2s_actors.protocol.item_checks import prepared
 from s2s_actors.protocol.listening import IDLE_TIMER, Listening
 from s2s_actors.protocol.merge import apply_update
-from s2s_actors.protocol.outputs import ArmTimer, DisarmTimer, HangUp
+from s2s_actors.protocol.outputs import ArmTimer, HangUp
 from s2s_actors.protocol.response import ResponseParams
 from s2s_actors.protocol.session import RealtimeSession
 
@@ -127,11 +127,7 @@ class Dialogue:
             case ce.ItemTruncate():
                 self._truncate(event)
             case ce.ResponseCreate():
-                self._desk.put(DisarmTimer(IDLE_TIMER))
-                self._answering.create(
-                    event.response or ResponseParams(),
-                    context_ready=self.listening.context_ready,
-                )
+                self._create_response(event.response or ResponseParams())
             case ce.ResponseCancel():
                 self._answering.cancel(event.response_id)
             case ce.OutputAudioClear():
@@ -163,6 +159,11 @@ class Dialogue:
         previous = self._desk.conversation.add(Entry(item), after=event.previous_item_id)
         self._desk.send(ev.ItemAdded(item=item, previous_item_id=previous))
         self._desk.send(ev.ItemDone(item=item, previous_item_id=previous))
+
+    def _create_response(self, params: ResponseParams) -> None:
+        run = self._answering.create(params, context_ready=self.listening.context_ready)
+        if run.plan.in_conversation:
+            self.listening.response_asked_for()
 
     def _truncate(self, event: ce.ItemTruncate) -> None:
         self._desk.conversation.truncate(

@@ -37,6 +37,7 @@ def prepared(item: Item, conversation: Conversation) -> Item:
             f"{MAX_ITEM_ID_CHARS}, but got a string with length {len(item.id)} instead.",
             param="item.id",
         )
+    conversation.check_free(item.id)
     match item:
         case Message():
             for index, part in enumerate(item.content):

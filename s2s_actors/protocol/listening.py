@@ -12,6 +12,7 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol import audio
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.conversation import Entry
+from s2s_actors.protocol.debt import AnswerDebt
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.input_audio import MIN_COMMIT_MS, InputAudioBuffer
 from s2s_actors.protocol.items import InputAudio, Message
@@ -22,7 +23,7 @@ from s2s_actors.protocol.outputs import (
     DisarmTimer,
     StartTranscription,
 )
-from s2s_actors.protocol.response import ErrorDetail, ResponseParams
+from s2s_actors.protocol.response import ErrorDetail
 from s2s_actors.protocol.session import ServerVad
 from statecharts.turn import Answer, Transcribe, TurnChart
 
@@ -45,6 +46,7 @@ class _Turn:
     start_ms: int
     length_ms: int = 0
     wanted: bool = False
+    entry: Entry | None = None
 
 
 class Listening:
@@ -62,9 +64,7 @@ class Listening:
         self._hearing: _Turn | None = None
         self._pending: dict[str, _Turn] = {}
         self._generation = 0
-        # Words that wait for the end of the running response, or that nobody answered yet.
-        self._answer_due = False
-        self._answer_owed = False
+        self._debt = AnswerDebt(answering)
 
     @property
     def detects(self) -> bool:
@@ -94,6 +94,7 @@ class Listening:
         self.buffer.clear()
         self.reset_detection()
         self._desk.send(ev.AudioCleared())
+        self._settle()
 
     def commit(self) -> None:
         """Make the buffered audio an item at the client's wish; that asks for no answer.
@@ -109,8 +110,9 @@ class Listening:
                 "of audio.",
             )
         turn = self._hearing or self._new_turn(self.buffer.start_ms)
-        self._hearing = None
+        self._hear(None)
         self.reset_detection()
+        self._desk.put(DisarmTimer(IDLE_TIMER))
         self._commit(turn, self.buffer.end_ms, answer=False)
 
     def reset_detection(self) -> None:
@@ -129,16 +131,23 @@ class Listening:
         """Pass the session's settings on; an utterance that can't end any more is broken off."""
         if not self.detects:
             self._break_off()
+            self._debt.forgive()
             self._generation += 1
             self._desk.put(DisarmTimer(IDLE_TIMER))
         detection = self._desk.session.audio.input.turn_detection
         self._desk.put(ConfigureVad(detection, self._generation))
 
     def _break_off(self) -> None:
-        turn, self._hearing = self._hearing, None
+        turn = self._hearing
         if turn is not None:
+            self._hear(None)
             turn.chart.send("discard")
             self._desk.send(ev.SpeechStopped(item_id=turn.item_id, audio_end_ms=self.buffer.end_ms))
+
+    def _hear(self, turn: _Turn | None) -> None:
+        self._hearing = turn
+        # Clients know the id from now on, but the item comes only with the commit.
+        self._desk.conversation.announced = turn.item_id if turn else None
 
     # --- what voice detection says ------------------------------------------------------------
 
@@ -147,20 +156,21 @@ class Listening:
         detection = self._desk.session.audio.input.turn_detection
         if detection is None or generation != self._generation or self._hearing is not None:
             return
-        turn = self._hearing = self._new_turn(max(at_ms, self.buffer.start_ms))
+        turn = self._new_turn(max(at_ms, self.buffer.start_ms))
+        self._hear(turn)
         self._desk.put(DisarmTimer(IDLE_TIMER))
         self._desk.send(ev.SpeechStarted(item_id=turn.item_id, audio_start_ms=turn.start_ms))
         for earlier in self._pending.values():
             earlier.chart.send("overtake")
         if detection.interrupt_response and self._answering.interrupt():
-            self._answer_owed = True
+            self._debt.owe()
 
     def speech_stopped(self, at_ms: int, generation: int) -> None:
         """The turn is over at a position of the session's clock, silence included."""
         turn, detection = self._hearing, self._desk.session.audio.input.turn_detection
         if turn is None or detection is None or generation != self._generation:
             return
-        self._hearing = None
+        self._hear(None)
         end_ms = max(at_ms, turn.start_ms)
         self._desk.send(ev.SpeechStopped(item_id=turn.item_id, audio_end_ms=end_ms))
         self._commit(turn, end_ms, answer=detection.create_response)
@@ -183,7 +193,7 @@ class Listening:
         self.reset_detection()
         if self._desk.session.audio.input.transcription is not None:
             self._announce(item_id, "", end_ms - start_ms)
-        self._answer()
+        self._debt.answer(context_ready=self.context_ready)
 
     # --- turns ------------------------------------------------------------------------------
 
@@ -195,11 +205,11 @@ class Listening:
         self.buffer.drop_before(end_ms)
         turn.length_ms = audio.duration_ms(len(pcm))
         turn.wanted = answer
-        self._add_item(turn.item_id, pcm, transcript=None)
+        turn.entry = self._add_item(turn.item_id, pcm, transcript=None)
         self._pending[turn.item_id] = turn
         self._advance(turn, "commit", pcm=pcm, answer=answer)
 
-    def _add_item(self, item_id: str, pcm: bytes, *, transcript: str | None) -> None:
+    def _add_item(self, item_id: str, pcm: bytes, *, transcript: str | None) -> Entry:
         item = Message(id=item_id, role="user", content=(InputAudio(transcript=transcript),))
         entry = Entry(item, pcm=bytearray(pcm))
         previous = self._desk.conversation.add(entry)
@@ -207,6 +217,7 @@ class Listening:
         self._desk.send(ev.ItemAdded(item=item, previous_item_id=previous))
         self._desk.send(ev.ItemDone(item=item, previous_item_id=previous))
         self._desk.put(Count(audio_input_ms=audio.duration_ms(len(pcm))))
+        return entry
 
     def _advance(self, turn: _Turn, event: str, *, pcm: bytes = b"", **data: bool | str) -> None:
         for effect in turn.chart.fire(event, **data):
@@ -214,7 +225,7 @@ class Listening:
                 case Transcribe():
                     self._transcribe(turn, pcm)
                 case Answer():
-                    self._answer()
+                    self._debt.answer(context_ready=self.context_ready)
                 case _:
                     raise NotImplementedError(effect)
 
@@ -239,43 +250,39 @@ class Listening:
         if turn is None:
             return
         text = text.strip()
-        self._write_down(item_id, text)
+        self._write_down(turn, text)
         if self._desk.session.audio.input.transcription is not None:
             self._announce(item_id, text, turn.length_ms)
         self._advance(turn, "heard", text=text)
-        if turn.chart.silent.is_active and turn.wanted:
-            # Either these words were talked over, or these are no words: what is owed stays
-            # owed until something is said that can be answered, or nothing follows.
-            if text:
-                self._answer_owed = True
-            elif self._answer_owed and self._hearing is None:
-                self._answer()
-        self._settle_context()
+        if turn.chart.silent.is_active and turn.wanted and text:
+            self._debt.owe()  # the user has talked past these words
+        self._settle(turn)
 
     def transcription_failed(self, item_id: str, code: str, message: str) -> None:
         """An utterance could not be transcribed."""
         turn = self._pending.pop(item_id, None)
         if turn is None:
             return
+        alone = turn.wanted and not turn.chart.overtaken.is_active and not self._debt.owed
         self._advance(turn, "failed")
         if self._desk.session.audio.input.transcription is not None:
             error = ErrorDetail(type="server_error", code=code, message=message)
             self._desk.send(ev.TranscriptionFailed(item_id=item_id, content_index=0, error=error))
-        elif turn.wanted and self._answering.current is None:
+        elif alone and self._answering.current is None:
             # Without transcription events the failure would be dead air: fail the answer.
-            self._answering.create(ResponseParams(), context_ready=False)
-            self._answering.all_failed(code, message)
-        self._settle_context()
+            self._answering.fail_at_once(code, message)
+        self._settle(turn)
 
     def all_failed(self, code: str, message: str) -> None:
         """Speech recognition is gone, and with it everything that it was doing."""
         for item_id in list(self._pending):
             self.transcription_failed(item_id, code, message)
 
-    def _write_down(self, item_id: str, text: str) -> None:
-        entry = self._desk.conversation.find(item_id)
-        if entry is not None and isinstance(entry.item, Message):
-            entry.item = replace(entry.item, content=(InputAudio(transcript=text),))
+    def _write_down(self, turn: _Turn, text: str) -> None:
+        entry = turn.entry
+        assert entry is not None
+        assert isinstance(entry.item, Message)
+        entry.item = replace(entry.item, content=(InputAudio(transcript=text),))
 
     def _announce(self, item_id: str, text: str, length_ms: int) -> None:
         if text:
@@ -289,28 +296,28 @@ class Listening:
             )
         )
 
-    def _settle_context(self) -> None:
-        if self.context_ready:
-            self._answering.context_ready()
+    def _settle(self, turn: _Turn | None = None) -> None:
+        """All is known that was said, or nothing more will come of it: answer what waited."""
+        if not self.context_ready:
+            return
+        self._answering.context_ready()
+        detection = self._desk.session.audio.input.turn_detection
+        answers = detection is not None and detection.create_response
+        if self._debt.owed and answers and self._hearing is None and (not turn or turn.wanted):
+            self._debt.answer(context_ready=True)
 
-    # --- answers ----------------------------------------------------------------------------
+    # --- responses --------------------------------------------------------------------------
 
-    def _answer(self) -> None:
-        current = self._answering.current
-        self._answer_owed = False
-        if current is None:
-            self._answering.create(ResponseParams(), context_ready=self.context_ready)
-        elif not current.chart.waiting.is_active:
-            self._answer_due = True
+    def response_asked_for(self) -> None:
+        """The client has asked for a response that covers all that was said."""
+        self._desk.put(DisarmTimer(IDLE_TIMER))
+        self._debt.forgive()
 
     def response_over(self, run: ResponseRun) -> None:
-        """A response of the conversation has ended: what waited for that?"""
-        if self._answer_due:
-            self._answer_due = False
-            if self._hearing is None:
-                self._answer()
-            else:
-                self._answer_owed = True
+        """A response of the conversation has ended."""
+        self._debt.response_over(
+            user_speaks=self._hearing is not None, context_ready=self.context_ready
+        )
         detection = self._desk.session.audio.input.turn_detection
         quiet = self._hearing is None and self._answering.current is None
         if quiet and isinstance(detection, ServerVad) and detection.idle_timeout_ms:
