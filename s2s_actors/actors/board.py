@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from s2s_actors.actors.lease import Lease
     from s2s_actors.protocol.outputs import Count
 
 
@@ -22,6 +23,39 @@ class UnitSnapshot:
     released_at: float | None
     restarts: int
     epoch: int
+
+    @classmethod
+    def first(cls, index: int, now_s: float) -> UnitSnapshot:
+        """A unit that has never served anyone."""
+        return cls(
+            index=index,
+            state="idle",
+            session_id=None,
+            since=now_s,
+            claimed_at=None,
+            released_at=None,
+            restarts=0,
+            epoch=0,
+        )
+
+    def moved_to(self, state: str, lease: Lease | None, now_s: float) -> UnitSnapshot:
+        """After a transition, which may have led back to the same state."""
+        if state == self.state:
+            return self
+        moved = replace(self, state=state, since=now_s)
+        if state == "claimed" and lease is not None:
+            return replace(moved, session_id=lease.session_id, epoch=lease.epoch, claimed_at=now_s)
+        if state == "idle":
+            return replace(moved, session_id=None, released_at=now_s)
+        return moved
+
+    def repaired(self) -> UnitSnapshot:
+        """After the replacement of one stage."""
+        return replace(self, restarts=self.restarts + 1)
+
+    def rebuilt(self, now_s: float) -> UnitSnapshot:
+        """After the replacement of all of it."""
+        return self.moved_to("idle", None, now_s).repaired()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +117,10 @@ class Board:
                 audio_input_ms=total.audio_input_ms + count.audio_input_ms,
                 audio_output_ms=total.audio_output_ms + count.audio_output_ms,
             )
+
+    def unit(self, index: int) -> UnitSnapshot | None:
+        """One unit, None before its first snapshot."""
+        return self._units[index] if index < len(self._units) else None
 
     def units(self) -> tuple[UnitSnapshot, ...]:
         """All units, by index."""

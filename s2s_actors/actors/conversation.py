@@ -100,7 +100,7 @@ class ConversationActor(StageActor):
         self._open = None
 
     def crashed(self) -> None:
-        """Let go of timers and work: a timer of an hour would keep the session in memory."""
+        """Let go of timers and work."""
         if self._open is not None:
             self._open.close()
 
@@ -126,12 +126,18 @@ class _OpenSession:
         self._tokens: dict[str, CancelToken] = {}
         self._timers: dict[str, tuple[int, Timer]] = {}
         self._serial = 0
+        # A conversation that is given up never comes to close(): a timer of an hour would
+        # keep all of it in memory.
+        self._scope.on_cancel(self._cancel_timers)
 
     def close(self) -> None:
         """Let go of timers and work; the client's port is not ours to close."""
-        for _, timer in self._timers.values():
-            timer.cancel()
         self._scope.cancel()
+
+    def _cancel_timers(self) -> None:
+        """In whatever thread ends the session; :meth:`_arm` sees to what comes after."""
+        for _, timer in list(self._timers.values()):
+            timer.cancel()
 
     # --- in ---------------------------------------------------------------------------
 
@@ -276,6 +282,8 @@ class _OpenSession:
         fired = m.TimerFired(self._lease, name, self._serial)
         timer = self._actor.around.clock.tell_later(delay_s, self._actor.outlet, fired)
         self._timers[name] = (self._serial, timer)
+        if self._scope.cancelled:
+            timer.cancel()
 
     def _disarm(self, name: str) -> None:
         if name in self._timers:

@@ -25,8 +25,8 @@ ORDER = ("conversation", "vad", "stt", "llm", "tts")
 class Pipeline:
     """Slots in the order of the pipeline, each filled by a running actor.
 
-    Promises: a stage that is replaced is abandoned first, so that it takes no message more,
-    and its neighbours reach the fresh one through the same slot. Used by one thread, the
+    Promises: a stage that has been replaced takes no message more, and its neighbours reach
+    the fresh one through the same slot; a place is never empty. Used by one thread, the
     unit's; only the slots are shared.
     """
 
@@ -55,7 +55,7 @@ class Pipeline:
         """Fill all places; ``unit`` supervises and takes SESSION_END at the end."""
         self._unit = unit
         for name in ORDER:
-            self._fill(name)
+            self._fill(name, self._build(name, self._slots, self._unit))
 
     def stop(self) -> None:
         """Stop all stages without waiting for them."""
@@ -76,10 +76,11 @@ class Pipeline:
         """Put a fresh actor into a place.
 
         Raises:
-            RuntimeError: No thread to be had; the place is empty until the next try.
+            RuntimeError: No thread to be had; nothing has changed.
         """
+        fresh = self._build(stage, self._slots, self._unit)
         self._outlets[stage].abandon()
-        self._fill(stage)
+        self._fill(stage, fresh)
 
     def stage_of(self, actor_urn: str) -> str | None:
         """Which place an actor fills, None for one that has been replaced."""
@@ -88,7 +89,6 @@ class Pipeline:
                 return name
         return None
 
-    def _fill(self, name: str) -> None:
-        outlet = self._build(name, self._slots, self._unit)
+    def _fill(self, name: str, outlet: ActorOutlet) -> None:
         self._outlets[name] = outlet
         self._slots[name].fill(outlet)

@@ -74,25 +74,23 @@ class UnitActor(Actor):
         self._session: _Session | None = None
         self._deadline: tuple[int, Timer] | None = None
         self._serial = 0
-        self._restarts = 0
-        self._epoch = 0
-        self._claimed_at: float | None = None
-        self._released_at: float | None = None
-        self._publish()
+        now_s, before = around.clock.wall_s(), around.board.unit(index)
+        # This actor may take the place of one that crashed: its figures go on.
+        self._show(UnitSnapshot.first(index, now_s) if before is None else before.rebuilt(now_s))
 
     def started(self) -> None:
         """Bring the pipeline up."""
         self._pipeline.start(self.outlet)
 
     def stopped(self) -> None:
-        """Take the pipeline down."""
+        """Take the pipeline down, and cut off what it works on."""
+        if self._session is not None:
+            self._session.scope.cancel()
         self._pipeline.stop()
 
     def crashed(self) -> None:
         """Take the pipeline down too: the pool builds a whole unit in this place."""
-        if self._session is not None:
-            self._session.scope.cancel()
-        self._pipeline.stop()
+        self.stopped()
 
     def handle(self, message: Any) -> None:  # noqa: C901 - one line for each message
         """Feed the chart, then do what it asks for."""
@@ -118,14 +116,14 @@ class UnitActor(Actor):
     # --- events -----------------------------------------------------------------------
 
     def _claim(self, message: m.ClaimUnit) -> None:
+        if not self._chart.idle.is_active:
+            logger.error("%s was claimed in %s", self.name, self._chart.state_name)
+            return
         timings = self._timings
         # Counted by session: what one client provokes must not cost the next one its session.
         intensity = RestartIntensity(timings.max_restarts, timings.restart_window_s)
         self._session = _Session(message.lease, message.client, message.model, intensity)
-        self._epoch = message.lease.epoch
-        self._claimed_at = self._around.clock.wall_s()
-        if not self._move("claim", message.lease):
-            return
+        self._move("claim", message.lease)
         granted = Granted(message.lease, self._pipeline.head, self.outlet)
         if not message.reply.send(granted):
             # The client left while it waited: nobody else will end this session.
@@ -135,13 +133,12 @@ class UnitActor(Actor):
         session = self._session
         if session is None or message.lease != session.lease:
             return
+        if not (self._chart.claimed.is_active or self._chart.active.is_active):
+            return  # it is ending already, and the client knows why
+        logger.info("%s: session %s ends: %s", self.name, session.lease.session_id, message.reason)
         if message.close_code is not None:
             session.hang_up(message.close_code, message.reason, message.error_code)
-        if self._chart.claimed.is_active or self._chart.active.is_active:
-            logger.info(
-                "%s: session %s ends: %s", self.name, session.lease.session_id, message.reason
-            )
-            self._move("end_session", message.lease)
+        self._move("end_session", message.lease)
 
     def _timer(self, message: m.TimerFired) -> None:
         if self._deadline is None or self._deadline[0] != message.serial:
@@ -167,10 +164,9 @@ class UnitActor(Actor):
         stage = self._pipeline.stage_of(message.actor_urn)
         if stage is None:
             return
-        self._restarts += 1
+        self._show(self._shown.repaired())
         if self._session is None or self._chart.quarantined.is_active:
             self._pipeline.replace(stage)
-            self._publish()
             return
         lease = self._session.lease
         within_bounds = self._session.intensity.allow(self._around.clock.monotonic_s())
@@ -238,7 +234,7 @@ class UnitActor(Actor):
         try:
             for stage in stuck:
                 self._pipeline.replace(stage)
-                self._restarts += 1
+                self._show(self._shown.repaired())
                 session.passed.add(stage)
         except RuntimeError:
             logger.exception("%s could not be repaired; trying again", self.name)
@@ -247,10 +243,7 @@ class UnitActor(Actor):
         self._move("replaced", session.lease)
 
     def _return_to_pool(self, session: _Session) -> None:
-        # The outbox is closed too, in case that the server ended the session.
         self._session = None
-        self._released_at = self._around.clock.wall_s()
-        self._publish()
         self._pool.put(m.UnitIdle(self._index, session.lease))
 
     # --- deadlines and snapshots ----------------------------------------------------------
@@ -268,19 +261,13 @@ class UnitActor(Actor):
             self._deadline = None
 
     def _publish(self) -> None:
-        state = self._chart.state_name
-        self._around.board.publish_unit(
-            UnitSnapshot(
-                index=self._index,
-                state=state,
-                session_id=None if self._session is None else self._session.lease.session_id,
-                since=self._around.clock.wall_s(),
-                claimed_at=self._claimed_at,
-                released_at=self._released_at,
-                restarts=self._restarts,
-                epoch=self._epoch,
-            )
-        )
+        lease = None if self._session is None else self._session.lease
+        now_s = self._around.clock.wall_s()
+        self._show(self._shown.moved_to(self._chart.state_name, lease, now_s))
+
+    def _show(self, snapshot: UnitSnapshot) -> None:
+        self._shown = snapshot
+        self._around.board.publish_unit(snapshot)
 
 
 class _Session:

@@ -7,18 +7,10 @@ import threading
 from dataclasses import replace
 
 from s2s_actors.actors.board import Board, PoolSnapshot, UnitSnapshot, UsageTotals
+from s2s_actors.actors.lease import Lease
 from s2s_actors.protocol.outputs import Count
 
-IDLE = UnitSnapshot(
-    index=0,
-    state="idle",
-    session_id=None,
-    since=1.0,
-    claimed_at=None,
-    released_at=None,
-    restarts=0,
-    epoch=0,
-)
+IDLE = UnitSnapshot.first(0, 1.0)
 
 
 def test_a_new_board_shows_a_server_that_is_starting_and_no_units() -> None:
@@ -35,6 +27,37 @@ def test_the_last_snapshot_of_a_unit_counts() -> None:
     active = replace(IDLE, state="active", session_id="sess")
     board.publish_unit(active)
     assert board.units() == (active, replace(IDLE, index=1))
+
+
+def test_a_unit_is_unknown_before_its_first_snapshot() -> None:
+    board = Board()
+    assert board.unit(0) is None
+    board.publish_unit(IDLE)
+    assert board.unit(0) == IDLE
+
+
+def test_a_snapshot_follows_the_unit_round() -> None:
+    lease = Lease.issue(0, "sess")
+    claimed = IDLE.moved_to("claimed", lease, 2.0)
+    assert (claimed.session_id, claimed.epoch, claimed.claimed_at) == ("sess", lease.epoch, 2.0)
+    active = claimed.moved_to("active", lease, 3.0)
+    assert active == replace(claimed, state="active", since=3.0)
+    idle = active.moved_to("draining", lease, 4.0).moved_to("idle", lease, 5.0)
+    assert (idle.session_id, idle.claimed_at, idle.released_at, idle.since) == (None, 2.0, 5.0, 5.0)
+
+
+def test_a_repair_is_not_a_change_of_state() -> None:
+    active = IDLE.moved_to("active", None, 2.0)
+    assert active.moved_to("active", None, 9.0) == active
+    assert active.repaired() == replace(active, restarts=1)
+
+
+def test_a_unit_that_was_rebuilt_has_ended_its_session_and_keeps_its_figures() -> None:
+    active = replace(IDLE, state="active", session_id="sess", restarts=2, epoch=7)
+    rebuilt = active.rebuilt(9.0)
+    assert (rebuilt.state, rebuilt.session_id, rebuilt.released_at) == ("idle", None, 9.0)
+    assert (rebuilt.restarts, rebuilt.epoch) == (3, 7)
+    assert IDLE.rebuilt(9.0) == replace(IDLE, restarts=1), "it was never in use"
 
 
 def test_what_a_reader_holds_does_not_change_under_it() -> None:

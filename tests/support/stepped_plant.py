@@ -157,8 +157,6 @@ def level_of(session_id: str) -> int:
 class Poison(Control):
     """A message that no actor knows: it takes down whoever handles it."""
 
-    lease = None
-
 
 class Client:
     """A client and its connection: asks for a unit, keeps what it is sent, leaves."""
@@ -166,7 +164,7 @@ class Client:
     def __init__(self, session_id: str, pool: Actor) -> None:
         self.session_id = session_id
         self.frames: list[bytes] = []
-        self.closed: tuple[int, str] | None = None
+        self.farewells: list[tuple[int, str]] = []
         self.left = False
         self.reply: ReplyPort[ClaimReply] = ReplyPort()
         self._pool = pool
@@ -178,10 +176,14 @@ class Client:
             self.frames.append(frame)
 
     def close(self, code: int, reason: str) -> None:
-        if self.closed is None:
-            self.closed = (code, reason)
+        self.farewells.append((code, reason))
 
     # --- what a test does -----------------------------------------------------------------
+
+    @property
+    def closed(self) -> int | None:
+        """The code with which the server closed the connection; the first one counts."""
+        return self.farewells[0][0] if self.farewells else None
 
     @property
     def answer(self) -> ClaimReply | None:
