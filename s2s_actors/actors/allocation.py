@@ -15,7 +15,8 @@ class Allocation:
     """Idle units, and the leases on the others.
 
     Promises: a unit is idle or held, never both and never neither; it comes back only by
-    the lease that holds it, so a late or doubled release changes nothing.
+    the lease that holds it, so a late or doubled release changes nothing. A unit under repair
+    is held too, by a lease of no session.
     """
 
     def __init__(self, units: Iterable[int]) -> None:
@@ -36,6 +37,13 @@ class Allocation:
         """Lease the unit that has been idle longest, so that all of them get used."""
         lease = Lease.issue(self._idle.popleft(), session_id)
         self._held[lease.unit] = lease
+        return lease
+
+    def withdraw(self, unit: int) -> Lease:
+        """Take a unit out of service, idle or held; a lease that held it counts no longer."""
+        if unit not in self._held:
+            self._idle.remove(unit)
+        lease = self._held[unit] = Lease.issue(unit, "")
         return lease
 
     def holder(self, unit: int) -> Lease | None:

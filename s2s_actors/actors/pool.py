@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from s2s_actors.actors import messages as m
 from s2s_actors.actors.allocation import Allocation
 from s2s_actors.actors.board import PoolSnapshot
 from s2s_actors.actors.ports import Refused
+from s2s_actors.actors.waiting import WaitingLine
 from s2s_actors.runtime.actor import Actor
 from s2s_actors.runtime.outlet import Slot
 from s2s_actors.runtime.supervision import Crashed
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from s2s_actors.actors.lease import Lease
-    from s2s_actors.actors.ports import ClientPort
     from s2s_actors.actors.surroundings import Surroundings
     from s2s_actors.runtime.actor import ActorOutlet
     from s2s_actors.runtime.clock import Timer
@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 CLOSE_TRY_AGAIN_LATER = 1013
 CLOSE_GOING_AWAY = 1001
 CLOSE_INTERNAL_ERROR = 1011
+REBUILD_PAUSE_S = 1.0
+
+_UNIT_FAILED = Refused("internal_error", "The unit failed.", CLOSE_INTERNAL_ERROR, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class PoolActor(Actor):
 
     Promises: never more sessions than units; the unit that has been idle longest is next;
     first come, first served; a claim is answered exactly once; a unit whose actor died is
-    built anew, so capacity is never lost.
+    built anew, if need be again and again but never in haste, so capacity is never lost.
     """
 
     def __init__(
@@ -77,8 +80,10 @@ class PoolActor(Actor):
         self._allocation = Allocation(range(rules.units))
         self._units: list[Slot] = []
         self._outlets: list[ActorOutlet] = []
-        self._clients: dict[int, ClientPort] = {}
-        self._waiting: deque[_Waiting] = deque()
+        self._claims: dict[int, m.Claim] = {}
+        self._broken: dict[int, Lease] = {}
+        self._rebuilt_s: dict[int, float] = {}
+        self._waiting = WaitingLine(rules.queue_limit, rules.queue_timeout_s, around.clock)
         self._stop_replies: list[ReplyPort[None]] = []
         self._deadline: Timer | None = None
         self._serial = 0
@@ -104,7 +109,7 @@ class PoolActor(Actor):
             case m.Claim():
                 self._claim(message)
             case m.CancelClaim(session_id=session_id):
-                self._forget_waiting(session_id)
+                self._waiting.leave(session_id)
             case m.UnitIdle(lease=lease):
                 self._unit_idle(lease)
             case m.ServerReady():
@@ -128,22 +133,16 @@ class PoolActor(Actor):
             self._refuse(claim, "server_shutting_down", "The server is shutting down.")
         elif self._allocation.has_idle:
             self._grant(claim)
-        elif len(self._waiting) < self._rules.queue_limit:
-            self._wait(claim)
+        elif not self._waiting.is_full:
+            self._waiting.join(claim, self.outlet)
         else:
             self._refuse_full(claim)
 
     def _grant(self, claim: m.Claim) -> None:
         lease = self._allocation.claim(claim.session_id)
-        self._clients[lease.unit] = claim.client
+        self._claims[lease.unit] = claim
         self._sessions_total += 1
         self._units[lease.unit].put(m.ClaimUnit(lease, claim.client, claim.reply, claim.model))
-
-    def _wait(self, claim: m.Claim) -> None:
-        self._serial += 1
-        fired = m.TimerFired(None, "queue", self._serial)
-        timer = self._around.clock.tell_later(self._rules.queue_timeout_s, self.outlet, fired)
-        self._waiting.append(_Waiting(claim, self._serial, timer))
 
     def _refuse_full(self, claim: m.Claim) -> None:
         text = "Every unit of this server is in use."
@@ -155,21 +154,12 @@ class PoolActor(Actor):
         close_code = CLOSE_GOING_AWAY if going else CLOSE_TRY_AGAIN_LATER
         claim.reply.send(Refused(code, text, close_code, None if going else 1.0))
 
-    def _forget_waiting(self, session_id: str) -> None:
-        for waiting in self._waiting:
-            if waiting.claim.session_id == session_id:
-                waiting.timer.cancel()
-                self._waiting.remove(waiting)
-                return
-
     def _unit_idle(self, lease: Lease) -> None:
         if not self._allocation.give_back(lease):
             return
-        del self._clients[lease.unit]
-        if self._waiting and self._chart.serving.is_active:
-            waiting = self._waiting.popleft()
-            waiting.timer.cancel()
-            self._grant(waiting.claim)
+        self._claims.pop(lease.unit, None)
+        if self._chart.serving.is_active and (claim := self._waiting.next()):
+            self._grant(claim)
         self._report_if_empty()
 
     # --- the way down -------------------------------------------------------------------
@@ -187,7 +177,7 @@ class PoolActor(Actor):
 
     def _report_if_empty(self) -> None:
         going = self._chart.draining.is_active or self._chart.closing.is_active
-        if going and not self._allocation.leases:
+        if going and not self._claims:
             self._move("emptied")
 
     def _move(self, event: str) -> None:
@@ -210,10 +200,8 @@ class PoolActor(Actor):
                     raise NotImplementedError(effect)
 
     def _refuse_waiting(self) -> None:
-        while self._waiting:
-            waiting = self._waiting.popleft()
-            waiting.timer.cancel()
-            self._refuse(waiting.claim, "server_shutting_down", "The server is shutting down.")
+        while claim := self._waiting.next():
+            self._refuse(claim, "server_shutting_down", "The server is shutting down.")
 
     def _arm_deadline(self) -> None:
         closing = self._chart.closing.is_active
@@ -246,11 +234,11 @@ class PoolActor(Actor):
         if message.name == "shutdown":
             self._move("force" if self._chart.closing.is_active else "deadline")
             return
-        for waiting in self._waiting:
-            if waiting.serial == message.serial:
-                self._waiting.remove(waiting)
-                self._refuse_full(waiting.claim)
-                return
+        if message.name == "rebuild":
+            self._rebuild(message.serial)
+            return
+        if claim := self._waiting.expire(message.serial):
+            self._refuse_full(claim)
 
     def _unit_crashed(self, message: Crashed) -> None:
         urns = [outlet.ref.actor_urn for outlet in self._outlets]
@@ -258,13 +246,34 @@ class PoolActor(Actor):
             return
         index = urns.index(message.actor_urn)
         logger.error("unit %d failed and is built anew", index)
-        fresh = self._build_unit(index, self.outlet)
+        self._broken[index] = self._allocation.withdraw(index)
+        claim = self._claims.pop(index, None)
+        # A claim that the unit never came to answer is answered; a session is told of its end.
+        if claim is not None and not claim.reply.send(_UNIT_FAILED):
+            claim.client.close(CLOSE_INTERNAL_ERROR, "the unit failed")
+        self._rebuild(index)
+        self._report_if_empty()
+
+    def _rebuild(self, index: int) -> None:
+        """Fill the place of a unit that failed; in a while, if it fails again and again."""
+        now_s = self._around.clock.monotonic_s()
+        in_haste = now_s - self._rebuilt_s.get(index, -math.inf) < REBUILD_PAUSE_S
+        fresh = None if in_haste else self._try_build(index)
+        if fresh is None:
+            fired = m.TimerFired(None, "rebuild", index)
+            self._around.clock.tell_later(REBUILD_PAUSE_S, self.outlet, fired)
+            return
         self._outlets[index] = fresh
         self._units[index].fill(fresh)
-        lease = self._allocation.holder(index)
-        if lease is not None:
-            self._clients[index].close(CLOSE_INTERNAL_ERROR, "the unit failed")
-            self._unit_idle(lease)
+        self._unit_idle(self._broken.pop(index))
+
+    def _try_build(self, index: int) -> ActorOutlet | None:
+        self._rebuilt_s[index] = self._around.clock.monotonic_s()
+        try:
+            return self._build_unit(index, self.outlet)
+        except RuntimeError:  # no thread to be had
+            logger.exception("unit %d could not be built; trying again", index)
+            return None
 
     def _publish(self) -> None:
         self._around.board.publish_pool(
@@ -276,12 +285,3 @@ class PoolActor(Actor):
                 refused_total=self._refused_total,
             )
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A client in the queue."""
-
-    claim: m.Claim
-    serial: int
-    timer: Timer

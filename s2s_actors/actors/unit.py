@@ -84,6 +84,7 @@ class UnitActor(Actor):
 
     def stopped(self) -> None:
         """Take the pipeline down, and cut off what it works on."""
+        self._disarm()
         if self._session is not None:
             self._session.scope.cancel()
         self._pipeline.stop()

@@ -47,6 +47,15 @@ class AllocationMachine(RuleBasedStateMachine):
     def give_back_late_or_twice(self, data: st.DataObject) -> None:
         assert not self.allocation.give_back(data.draw(st.sampled_from(self.over)))
 
+    @rule(unit=st.sampled_from(UNITS))
+    def withdraw(self, unit: int) -> None:
+        held = [lease for lease in self.held if lease.unit == unit]
+        lease = self.allocation.withdraw(unit)
+        assert lease.unit == unit
+        self.held = [other for other in self.held if other.unit != unit] + [lease]
+        self.over += held
+        self.idle = [other for other in self.idle if other != unit]
+
     @invariant()
     def no_unit_is_lost_or_doubled(self) -> None:
         assert sorted(self.allocation.leases, key=id) == sorted(self.held, key=id)

@@ -29,8 +29,7 @@ TIMINGS = UnitTimings(claim_timeout_s=120, drain_timeout_s=5, max_restarts=3, re
 
 @pytest.fixture
 def plant() -> Iterator[SteppedPlant]:
-    with SteppedPlant(1, timings=TIMINGS) as plant:
-        plant.open_doors()
+    with SteppedPlant(timings=TIMINGS) as plant:
         yield plant
 
 

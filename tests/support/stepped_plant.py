@@ -259,15 +259,18 @@ class SteppedPlant:
     """Builds a pool, its units and their stages, and runs them message by message.
 
     Use it as a context manager: on exit the pool is stopped, and everything must be gone.
+
+    Args:
+        rules: How many units there are, and how the pool treats who gets none.
+        serving: Whether the doors are open; if not, :meth:`open_doors` opens them.
     """
 
     def __init__(
         self,
-        units: int = 1,
+        rules: PoolRules | None = None,
         *,
-        models: Models | None = None,
         timings: UnitTimings | None = None,
-        **pool_rules: float,
+        serving: bool = True,
     ) -> None:
         self.clock = ManualClock()
         self.board = Board()
@@ -276,15 +279,16 @@ class SteppedPlant:
         """Names of actors that are not stepped, until they have been replaced."""
         self.threads_left = 1_000_000
         """How many more actors can be started."""
+        self._serving = serving
         self._born: list[Actor] = []
         self._actors: list[Actor] = []
         self._busy: list[Actor] = []
         self._stack = ExitStack()
         fakes = self.mischief
         self.plant = Plant(
-            models=models or Models(FakeVad(fakes), FakeStt(fakes), FakeLlm(fakes), FakeTts(fakes)),
+            models=Models(FakeVad(fakes), FakeStt(fakes), FakeLlm(fakes), FakeTts(fakes)),
             around=Surroundings(self.board, self.clock),
-            pool_rules=PoolRules(units, **pool_rules),  # type: ignore[arg-type]
+            pool_rules=rules or PoolRules(1),
             timings=timings or UnitTimings(),
             conversation=ConversationRules("fake", "Be brief.", 3600.0),
         )
@@ -297,6 +301,8 @@ class SteppedPlant:
         self.plant.start_pool()
         self.pool = self._actors[0]
         self.run()
+        if self._serving:
+            self.open_doors()
         return self
 
     def __exit__(self, failure: object, *rest: object) -> None:
@@ -374,9 +380,7 @@ class SteppedPlant:
 
     def run(self, choices: Sequence[int] = ()) -> None:
         """Step actors as chosen, and then in turn until nobody has anything left to do."""
-        for choice in choices:
-            if ready := self.ready:
-                self.step(ready[choice % len(ready)])
+        self.run_some(choices)
         steps = 0
         while ready := self.ready:
             for actor in ready:
@@ -384,6 +388,12 @@ class SteppedPlant:
                     self.step(actor)
             steps += 1
             assert steps < 10_000, "the actors never come to rest"
+
+    def run_some(self, choices: Sequence[int]) -> None:
+        """Step actors as chosen, and leave the rest for later."""
+        for choice in choices:
+            if ready := self.ready:
+                self.step(ready[choice % len(ready)])
 
     def advance(self, seconds: float) -> None:
         """Let time pass, in one go, and let everyone act on it."""
@@ -409,8 +419,11 @@ class SteppedPlant:
         return client
 
     def crash(self, name: str) -> None:
-        """Take one actor down in the middle of whatever it was about to do."""
-        actor = self.actor(name)
+        """Take one actor down in the middle of whatever it was about to do, if it is there."""
+        found = [actor for actor in self.live if actor.name == name]
+        if not found:
+            return
+        (actor,) = found
         if actor in self._born:
             self.step(actor)
         actor.on_receive(Poison())
