@@ -1,0 +1,1 @@
+"""Tests of the documentation: its generated pages, its pictures, its examples."""
