@@ -1,4 +1,4 @@
-"""Faults that no script plays: a voice detector, a conversation and a unit that break."""
+"""Faults that no script plays: parts that break, and models that do not listen."""
 
 from __future__ import annotations
 
@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from s2s_actors.actors.board import Board
-from s2s_actors.backends.scripted import ScriptedVad, _EnergyStream
+from s2s_actors.backends.base import Call
+from s2s_actors.backends.scripted import (
+    ScriptedLlm,
+    ScriptedStt,
+    ScriptedTts,
+    ScriptedVad,
+    _EnergyStream,
+)
+from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from s2s_actors.actors.board import UnitSnapshot
+    from s2s_actors.backends.base import LlmEvent, LlmRequest, SttRequest, Transcript, TtsRequest
     from s2s_actors.protocol.outputs import Count
 
 SCREAM_DB = -1.0
@@ -56,3 +67,31 @@ class FragileBoard(Board):
             self.break_unit_in = ""
             raise RuntimeError("can't publish")
         super().publish_unit(snapshot)
+
+
+class RudeStt(ScriptedStt):
+    """Never looks at the cancel token."""
+
+    def transcribe(self, request: SttRequest, call: Call) -> Transcript:
+        """Transcribe to the end, wanted or not."""
+        return super().transcribe(request, _uncancelled(call))
+
+
+class RudeLlm(ScriptedLlm):
+    """Never looks at the cancel token."""
+
+    def generate(self, request: LlmRequest, call: Call) -> Iterator[LlmEvent]:
+        """Write to the end, wanted or not."""
+        return super().generate(request, _uncancelled(call))
+
+
+class RudeTts(ScriptedTts):
+    """Never looks at the cancel token."""
+
+    def synthesize(self, request: TtsRequest, call: Call) -> Iterator[bytes]:
+        """Speak to the end, wanted or not."""
+        return super().synthesize(request, _uncancelled(call))
+
+
+def _uncancelled(call: Call) -> Call:
+    return Call(call.session_id, CancelToken())
