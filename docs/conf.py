@@ -28,4 +28,6 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
 html_title = f"s2s_actors {release}"

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 DOT_S = 0.05
 CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789.,?"
 MORSE = (
-    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- "
-    ".-- -..- -.-- --.. ----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----. "
-    ".-.-.- --..-- ..--.."
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - "
+    "..- ...- .-- -..- -.-- --.. ----- .---- ..--- ...-- ....- ..... -.... --... ---.. "
+    "----. .-.-.- --..-- ..--.."
 )
 CODES = dict(zip(CHARACTERS, MORSE.split(), strict=True))
 
@@ -63,16 +63,19 @@ class MorseVoice:
         for word in request.text.lower().split():
             if call.cancel.cancelled:
                 return
-            # A dash lasts three dots, and so does the pause after a letter; a word ends in seven.
-            letters = ["0".join({".": "1", "-": "111"}[s] for s in CODES.get(c, "")) for c in word]
-            if pulses := "000".join(letter for letter in letters if letter):
+            if pulses := "000".join(_pulses(CODES[each]) for each in word if each in CODES):
                 yield self._tone(pulses + "0000000", dot_s)
 
     def _tone(self, pulses: str, dot_s: float) -> bytes:
         parts = []
         for pulse, run in groupby(pulses):
             samples = round(len(list(run)) * dot_s * self.sample_rate_hz)
-            wave = np.sin(2 * np.pi * self._pitch_hz / self.sample_rate_hz * np.arange(samples))
-            parts.append(wave * (0.3 if pulse == "1" else 0.0))
+            phase = 2 * np.pi * self._pitch_hz / self.sample_rate_hz * np.arange(samples)
+            parts.append(np.sin(phase) * (0.3 if pulse == "1" else 0.0))
         pcm: bytes = (np.concatenate(parts) * 32767).astype("<i2").tobytes()
         return pcm
+
+
+def _pulses(code: str) -> str:
+    """On and off, a character for each dot's time: a dash lasts three, a pause one."""
+    return "0".join("1" if sign == "." else "111" for sign in code)
