@@ -133,7 +133,7 @@ class Answering:
     def generated(self, response_id: str, *, cut: bool, read: int, written: int) -> None:
         """The model is done."""
         if run := self._runs.get(response_id):
-            run.read, run.written, run.cut = read, written, cut
+            run.read, run.written = read, written
             self._speak(run, run.end_text())
             run.writer.end_item(cut=cut)
             if cut:

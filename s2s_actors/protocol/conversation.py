@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
@@ -34,13 +34,20 @@ class Entry:
         item: The item as clients see it, without audio.
         pcm: Audio of its one audio part, in the wire's format.
         pieces: What an assistant message said, in order.
+        spoken: Whether it is the assistant's voice, even if no sound has come of it yet.
         heard_ms: Set by a truncation: nothing after it was heard.
     """
 
     item: Item
     pcm: bytearray = field(default_factory=bytearray)
     pieces: list[SpokenPiece] = field(default_factory=list)
+    spoken: bool = False
     heard_ms: int | None = None
+
+    def add_audio(self, pcm: bytes) -> None:
+        """Store more audio, unless nothing more of it was heard."""
+        if self.heard_ms is None:
+            self.pcm += pcm
 
     def cut(self, heard_ms: int) -> None:
         """Forget what was not heard, in the audio and in the text."""
@@ -196,12 +203,7 @@ class Conversation:
             ClientError: No such item, not the assistant's audio, or nothing to cut there.
         """
         entry = self.get(item_id, code="item_truncate_invalid_item_id", doing="truncating")
-        item = entry.item
-        spoken = isinstance(item, Message) and any(
-            isinstance(part, OutputAudio) for part in item.content
-        )
-        # An item that is being said has no parts yet, but it has audio.
-        if not (spoken or (isinstance(item, Message) and entry.pcm)):
+        if not entry.spoken:
             raise ClientError(
                 "unsupported_content_type",
                 "Only model output audio messages can be truncated.",
@@ -228,14 +230,3 @@ class Conversation:
             isinstance(entry.item, FunctionCall) and entry.item.call_id == call_id
             for entry in self._entries.values()
         )
-
-
-def transcript_of(item: Item) -> str | None:
-    """What a user's voice message says, None while it is not known or is no voice message."""
-    if isinstance(item, Message):
-        for part in item.content:
-            if isinstance(part, InputAudio):
-                return part.transcript
-            if isinstance(part, OutputAudio) and not isinstance(part.transcript, UnsetType):
-                return part.transcript
-    return None

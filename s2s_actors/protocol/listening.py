@@ -65,6 +65,8 @@ class Listening:
         self._pending: dict[str, _Turn] = {}
         self._generation = 0
         self._debt = AnswerDebt(answering)
+        # Where speech ended that was announced: a prefix must not reach back before it.
+        self._stopped_ms = 0
 
     @property
     def detects(self) -> bool:
@@ -142,7 +144,8 @@ class Listening:
         if turn is not None:
             self._hear(None)
             turn.chart.send("discard")
-            self._desk.send(ev.SpeechStopped(item_id=turn.item_id, audio_end_ms=self.buffer.end_ms))
+            self._stopped_ms = self.buffer.end_ms
+            self._desk.send(ev.SpeechStopped(item_id=turn.item_id, audio_end_ms=self._stopped_ms))
 
     def _hear(self, turn: _Turn | None) -> None:
         self._hearing = turn
@@ -156,7 +159,7 @@ class Listening:
         detection = self._desk.session.audio.input.turn_detection
         if detection is None or generation != self._generation or self._hearing is not None:
             return
-        turn = self._new_turn(max(at_ms, self.buffer.start_ms))
+        turn = self._new_turn(max(at_ms, self.buffer.start_ms, self._stopped_ms))
         self._hear(turn)
         self._desk.put(DisarmTimer(IDLE_TIMER))
         self._desk.send(ev.SpeechStarted(item_id=turn.item_id, audio_start_ms=turn.start_ms))
@@ -183,7 +186,8 @@ class Listening:
         if self._hearing is not None or self._answering.current is not None:
             return
         end_ms = self.buffer.end_ms
-        start_ms = max(self.buffer.start_ms, end_ms - detection.idle_timeout_ms)
+        earliest_ms = max(self.buffer.start_ms, self._stopped_ms)
+        start_ms = max(earliest_ms, end_ms - detection.idle_timeout_ms)
         item_id = new_id("item")
         self._desk.send(
             ev.TimeoutTriggered(item_id=item_id, audio_start_ms=start_ms, audio_end_ms=end_ms)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from statecharts.response import Status
 
 
+CHARACTER_MS = 65
+"""How long a character takes to say: 150 words a minute of six characters each."""
+
+
 class _Segment:
     """A piece of text that the voice has not finished."""
 
@@ -26,6 +30,11 @@ class _Segment:
         self.item_index = item_index
         self.text = text
         self.size_bytes = 0
+
+    def whole(self) -> SpokenPiece:
+        """What it would have become: how much of it was heard depends on how long it is."""
+        said_ms = audio.duration_ms(self.size_bytes)
+        return SpokenPiece(self.text, max(said_ms, len(self.text) * CHARACTER_MS))
 
 
 class ResponseRun:
@@ -45,7 +54,6 @@ class ResponseRun:
         self.segments: dict[int, _Segment] = {}
         self.details: StatusDetails | None = None
         self.read = self.written = 0
-        self.cut = False
         self._sentences = SentenceBoundaryDetector()
         self._item_index: int | None = None
         self._next_segment = 0
@@ -79,14 +87,13 @@ class ResponseRun:
         if last:
             del self.segments[number]
             piece = SpokenPiece(segment.text, audio.duration_ms(segment.size_bytes))
-            self.writer.speech_done(segment.item_index, piece, cut=self.cut)
+            self.writer.speech_done(segment.item_index, piece)
 
     def close(self, status: Status) -> None:
         """End the response on the wire."""
         for segment in self.segments.values():
             if segment.size_bytes:
-                piece = SpokenPiece(segment.text, audio.duration_ms(segment.size_bytes))
-                self.writer.speech_broken_off(segment.item_index, piece)
+                self.writer.speech_broken_off(segment.item_index, segment.whole())
         usage = Usage.of(read=self.read, written=self.written, spoken_ms=self.writer.spoken_ms)
         self.writer.close(status, self.details, usage)
 

@@ -38,6 +38,8 @@ class _Output:
     text: list[str] = field(default_factory=list)
     text_done: bool = False
     speech_left: int = 0
+    sent_bytes: int = 0
+    cut: bool = False
 
 
 class ResponseWriter:
@@ -68,9 +70,7 @@ class ResponseWriter:
     @property
     def spoken_ms(self) -> int:
         """How much speech has been written."""
-        return sum(
-            sum(piece.length_ms for piece in output.entry.pieces) for output in self._outputs
-        )
+        return audio.duration_ms(sum(output.sent_bytes for output in self._outputs))
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +112,8 @@ class ResponseWriter:
         if self._outputs and not self._outputs[-1].text_done:
             output = self._outputs[-1]
             output.text_done = True
-            self._close_if_over(output, "incomplete" if cut else "completed")
+            output.cut = cut
+            self._close_if_over(output)
 
     def expect_speech(self, index: int) -> None:
         """A piece of an item's text is on its way to the voice."""
@@ -121,18 +122,19 @@ class ResponseWriter:
     def audio(self, index: int, pcm: bytes) -> None:
         """Write speech."""
         output = self._outputs[index]
-        output.entry.pcm += pcm
+        output.sent_bytes += len(pcm)
+        output.entry.add_audio(pcm)
         for piece in audio.deltas(pcm):
             self._emit(
                 ev.AudioDelta(**self._place(output), content_index=0, delta=audio.encode(piece))
             )
 
-    def speech_done(self, index: int, piece: SpokenPiece, *, cut: bool) -> None:
+    def speech_done(self, index: int, piece: SpokenPiece) -> None:
         """A piece of an item's text has been spoken."""
         output = self._outputs[index]
         output.entry.pieces.append(piece)
         output.speech_left -= 1
-        self._close_if_over(output, "incomplete" if cut else "completed")
+        self._close_if_over(output)
 
     def speech_broken_off(self, index: int, piece: SpokenPiece) -> None:
         """A piece of an item's text was being spoken when the response ended."""
@@ -142,7 +144,7 @@ class ResponseWriter:
         """Close whatever is open and end the response."""
         for output in self._outputs:
             self._close_item(output, "completed" if status == "completed" else "incomplete")
-            if status == "cancelled" and self._spoken:
+            if status == "cancelled" and output.entry.spoken:
                 # Text runs ahead of speech: what was never sent as audio was not heard.
                 output.entry.cut(audio.duration_ms(len(output.entry.pcm)))
         done = replace(
@@ -165,7 +167,8 @@ class ResponseWriter:
         return output
 
     def _open(self, item: Item) -> _Output:
-        output = _Output(len(self._outputs), Entry(item))
+        spoken = self._spoken and isinstance(item, Message)
+        output = _Output(len(self._outputs), Entry(item, spoken=spoken))
         self._outputs.append(output)
         self._emit(
             ev.OutputItemAdded(response_id=self._head.id, output_index=output.index, item=item)
@@ -182,9 +185,9 @@ class ResponseWriter:
             "output_index": output.index,
         }
 
-    def _close_if_over(self, output: _Output, status: ItemStatus) -> None:
+    def _close_if_over(self, output: _Output) -> None:
         if output.text_done and output.speech_left == 0:
-            self._close_item(output, status)
+            self._close_item(output, "incomplete" if output.cut else "completed")
 
     def _close_item(self, output: _Output, status: ItemStatus) -> None:
         if output.index in self._final:
@@ -212,7 +215,7 @@ class ResponseWriter:
         place = self._place(output) | {"content_index": 0}
         part: ev.AudioPart | ev.TextPart
         if self._spoken:
-            if output.entry.pcm:
+            if output.sent_bytes:
                 self._emit(ev.AudioDone(**place))
             self._emit(ev.TranscriptDone(**place, transcript=text))
             part = ev.AudioPart(transcript=text)
@@ -223,8 +226,9 @@ class ResponseWriter:
 
     def _finish(self, output: _Output, final: Item) -> None:
         conversation = self._conversation
-        # The client may have deleted the item meanwhile; the response still tells its end.
-        if conversation is not None and conversation.find(final.id) is not None:
+        # The client may have deleted the item meanwhile, and have used its id for another;
+        # the response still tells its end.
+        if conversation is not None and conversation.find(final.id) is output.entry:
             previous = conversation.previous_of(final.id)
             self._emit(ev.ItemDone(item=final, previous_item_id=previous))
         self._emit(

@@ -410,6 +410,16 @@ def test_switching_detection_off_in_the_middle_of_speech_ends_it(player: Player)
     assert work.pcm == speech(1000)
 
 
+def test_speech_after_a_broken_off_utterance_does_not_reach_back_into_it(player: Player) -> None:
+    player.append(speech(500))
+    player.starts(400)
+    player.update_input(turn_detection=None)
+    player.update_input(**server_vad())
+
+    (started,) = player.starts(200)
+    assert started["audio_start_ms"] == 500
+
+
 def test_nothing_is_owed_by_the_time_detection_comes_back(player: Player) -> None:
     question = player.says()
     player.append(speech(100))
