@@ -67,7 +67,8 @@ def build_app() -> typer.Typer:
         help=taught(
             "A realtime speech-to-speech server and its tools.\n\n"
             "Results go to standard output, progress and logs to standard error. Exit codes: "
-            "0 it worked, 1 it did not, 2 wrong usage or configuration, 130 interrupted.",
+            "0 it worked, 1 it did not, 2 wrong usage, configuration or setup (a missing model, a "
+            "port in use), 130 interrupted.",
             f"{PROGRAM} demo                       hear an answer, all in one command",
             f"{PROGRAM} serve                      listen on ws://127.0.0.1:8765/v1/realtime",
             f"{PROGRAM} talk --input question.wav  ask a running server",

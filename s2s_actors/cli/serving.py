@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import inspect
 import logging
 import os
-import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -14,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from s2s_actors.backends.registry import BACKENDS
-from s2s_actors.cli.failure import CommandFailed
 from s2s_actors.cli.teaching import taught
 from s2s_actors.settings import (
     CONFIG_ENV,
@@ -41,8 +38,6 @@ _HELP: Final = taught(
     "s2s-actors serve --llm openai --llm-base-url http://127.0.0.1:8000/v1 --llm-model my-model",
     "s2s-actors serve --config s2s.toml --print-config",
 )
-
-_NO_ADDRESS: Final = frozenset({errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES})
 
 
 def serve_command() -> Callable[..., int]:
@@ -106,13 +101,4 @@ def _serve(settings: Settings) -> int:
     )
     from s2s_actors.serve import run  # noqa: PLC0415 - brings asyncio and the actors
 
-    try:
-        return run(settings)
-    except OSError as error:
-        if error.errno not in _NO_ADDRESS and not isinstance(error, socket.gaierror):
-            raise
-        reason = "is in use" if error.errno == errno.EADDRINUSE else "can't be used"
-        raise CommandFailed(
-            f"port {settings.port} on {settings.host} {reason}: {error.strerror or error}",
-            hint="--port 0 takes any free port; --host sets the address",
-        ) from error
+    return run(settings)
