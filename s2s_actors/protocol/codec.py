@@ -7,11 +7,19 @@ from typing import Any, get_args
 import msgspec
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol.client_events import ClientEvent
+from s2s_actors.protocol.client_events import ClientEvent, EventId
 from s2s_actors.protocol.server_events import ServerEvent
 from s2s_actors.protocol.validation import convert
 
+
+class _Head(msgspec.Struct):
+    """The one thing that an answer to an event always needs of it."""
+
+    event_id: EventId | None = None
+
+
 _decoder: msgspec.json.Decoder[ClientEvent] = msgspec.json.Decoder(ClientEvent)
+_head_decoder: msgspec.json.Decoder[_Head] = msgspec.json.Decoder(_Head)
 _encoder = msgspec.json.Encoder()
 _EVENTS: dict[str, type[msgspec.Struct]] = {
     str(event.__struct_config__.tag): event for event in get_args(ClientEvent)
@@ -32,7 +40,7 @@ def decode(raw: str | bytes) -> ClientEvent:
     """
     try:
         return _decoder.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         # Only now is it worth to find out exactly what is wrong.
         return _diagnose(raw)
 
@@ -40,16 +48,24 @@ def decode(raw: str | bytes) -> ClientEvent:
 def _diagnose(raw: str | bytes) -> ClientEvent:
     try:
         data = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ClientError("invalid_json", f"The event is not valid JSON: {error}.") from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        message = f"The event is not valid JSON: {error}."
+        raise ClientError("invalid_json", message, event_id=_event_id(raw)) from None
     if not isinstance(data, dict):
         raise ClientError("invalid_value", "The event must be a JSON object.")
-    event_id = data.get("event_id")
     try:
         return _convert(data)
     except ClientError as error:
-        error.event_id = event_id if isinstance(event_id, str) and len(event_id) <= 512 else None
+        error.event_id = _event_id(raw)
         raise
+
+
+def _event_id(raw: str | bytes) -> str | None:
+    """The id of an event, whatever else is in it; None if it has none that can be echoed."""
+    try:
+        return _head_decoder.decode(raw).event_id
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
 
 
 def _convert(data: dict[str, Any]) -> ClientEvent:
@@ -71,9 +87,3 @@ def _convert(data: dict[str, Any]) -> ClientEvent:
         )
     event: ClientEvent = convert(data, _EVENTS[kind])
     return event
-
-
-def with_event_id(error: ClientError, event: ClientEvent) -> ClientError:
-    """The same error, naming the event that it answers."""
-    error.event_id = event.event_id
-    return error

@@ -70,8 +70,7 @@ class InputAudioBuffer:
     def append(self, data: bytes) -> None:
         """Take in what :meth:`whole_samples` was asked about."""
         whole = self.whole_samples(data)
-        rest = len(self._odd) + len(data) - len(whole)
-        self._odd = data[len(data) - rest :] if rest else b""
+        self._odd = (self._odd + data)[len(whole) :]
         self._pcm += whole
 
     def slice(self, start_ms: int, end_ms: int) -> bytes:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.session import AudioOutput, RealtimeSession, VoiceId
-from s2s_actors.protocol.validation import convert
+from s2s_actors.protocol.validation import check_depth, convert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,7 @@ def apply_update(session: RealtimeSession, patch: Mapping[str, Any]) -> Realtime
         ClientError: The update is not acceptable; ``session`` stands as it was.
     """
     _check_head(patch)
+    check_depth(patch, param="session")
     current = msgspec.to_builtins(session)
     merged = _merge(current, {k: v for k, v in patch.items() if k not in _IGNORED})
     updated: RealtimeSession = convert(merged, RealtimeSession, root="session")

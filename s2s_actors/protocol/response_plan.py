@@ -11,6 +11,7 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol.items import Item, ItemReference
 from s2s_actors.protocol.response import Response, ShownAudio, ShownOutput
 from s2s_actors.protocol.session import PcmFormat, VoiceId
+from s2s_actors.protocol.validation import check_depth
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.conversation import Conversation
@@ -54,8 +55,11 @@ class ResponsePlan:
         """Lay the overrides over the session.
 
         Raises:
-            ClientError: The input refers to an item that is not there.
+            ClientError: The input refers to an item that is not there, or a tool is nested
+                too deeply.
         """
+        tools = _or(params.tools, session.tools)
+        check_depth([tool.parameters for tool in tools], param="response.tools")
         output = params.audio.output
         voice = _or(output.voice, session.audio.output.voice)
         return cls(
@@ -63,7 +67,7 @@ class ResponsePlan:
             conversation_id=conversation.id,
             modality=_or(params.output_modalities, session.output_modalities)[0],
             instructions=_or(params.instructions, session.instructions),
-            tools=tuple(_or(params.tools, session.tools)),
+            tools=tuple(tools),
             tool_choice=_or(params.tool_choice, session.tool_choice),
             max_tokens=_or(params.max_output_tokens, session.max_output_tokens),
             voice=voice.id if isinstance(voice, VoiceId) else voice,

@@ -14,14 +14,18 @@ import msgspec
 from s2s_actors.errors import ClientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 T = TypeVar("T")
 
 _PATH = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>(?:key in )?\$[^`]*)`)?$", re.DOTALL)
-_UNKNOWN = re.compile(r"^Object contains unknown field `(?P<field>[^`]*)`$")
+_UNKNOWN = re.compile(r"^Object contains unknown field `(?P<field>.*)`$", re.DOTALL)
 _MISSING = re.compile(r"^Object missing required field `(?P<field>[^`]*)`$")
 _TOO_LONG = re.compile(r"^Expected `str` of length <= (?P<limit>\d+)$")
+MAX_SHOWN_CHARS = 200
+"""Names that a client made up are shown no longer than this."""
+MAX_DEPTH = 100
+"""Nesting that is taken: far more than any schema needs, far less than breaks a recursion."""
 _TYPE = re.compile(r"^Expected `(?P<want>[^`]*)`, got `(?P<got>[^`]*)`$")
 
 
@@ -39,6 +43,30 @@ def convert(value: Any, into: type[T] | Any, *, root: str = "") -> T:
     return guarded(lambda: msgspec.convert(value, into, strict=True), root=root)
 
 
+def check_depth(value: Any, *, param: str) -> None:
+    """Refuse JSON that is nested too deeply to be worked with.
+
+    Raises:
+        ClientError: It is nested deeper than :data:`MAX_DEPTH`.
+    """
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in _inner(outer)]
+        if not level:
+            return
+    raise ClientError(
+        "invalid_value",
+        f"Invalid '{param}': it is nested deeper than {MAX_DEPTH} levels.",
+        param=param,
+    )
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
 def guarded(action: Callable[[], T], *, root: str = "") -> T:
     """Run a conversion and translate its failure."""
     try:
@@ -53,7 +81,7 @@ def _translate(text: str, root: str) -> ClientError:
     what = match["what"]
     path = _join(root, (match["path"] or "$").removeprefix("key in "))
     if found := _UNKNOWN.match(what):
-        path = _join(path, "$." + found["field"])
+        path = _join(path, "$." + found["field"][:MAX_SHOWN_CHARS])
         return ClientError("unknown_parameter", f"Unknown parameter: '{path}'.", param=path)
     if found := _MISSING.match(what):
         path = _join(path, "$." + found["field"])
