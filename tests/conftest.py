@@ -35,8 +35,13 @@ def nothing_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     before = set(threading.enumerate())
     yield
     deadline_s = time.monotonic() + (PATIENCE_WITH_WEDGED_S if wedged else PATIENCE_S)
-    for thread in set(threading.enumerate()) - before:
-        thread.join(max(0.0, deadline_s - time.monotonic()))
+    # Anew each time: a thread that is on its way out, or still coming up, may start others.
+    while (young := set(threading.enumerate()) - before) and time.monotonic() < deadline_s:
+        thread = young.pop()
+        if thread.ident is None:
+            time.sleep(0.001)  # it can't be joined before it runs
+        else:
+            thread.join(max(0.0, deadline_s - time.monotonic()))
     alive = sorted(thread.name for thread in set(threading.enumerate()) - before)
     actors = pykka.ActorRegistry.get_all()
     for ref in actors:  # so that only the test at fault fails
