@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from s2s_actors.actors.lease import Lease
     from s2s_actors.backends.base import (
         Call,
         Kind,
@@ -345,11 +346,16 @@ class SteppedPlant:
         return self.board.units()[unit].state
 
     @property
+    def leases(self) -> tuple[Lease, ...]:
+        """What the pool has given out."""
+        assert isinstance(self.pool, PoolActor)
+        return self.pool._allocation.leases
+
+    @property
     def capacity(self) -> int:
         """Units that the pool knows of: idle ones and those on lease."""
         assert isinstance(self.pool, PoolActor)
-        allocation = self.pool._allocation
-        idle, held = list(allocation._idle), [lease.unit for lease in allocation.leases]
+        idle, held = list(self.pool._allocation._idle), [lease.unit for lease in self.leases]
         assert len(set(idle + held)) == len(idle + held), "a unit is idle and held at once"
         return len(idle + held)
 
