@@ -71,7 +71,7 @@ class Answering:
             )
         run = ResponseRun(plan, self._desk)
         self._runs[run.id] = run
-        if context_ready or plan.items is not None:
+        if context_ready or not plan.reads_conversation:
             self._advance(run, "context_ready")
         return run
 
@@ -189,7 +189,7 @@ class Answering:
         self._desk.put(
             StartGeneration(
                 response_id=run.id,
-                items=self._desk.conversation.items() if plan.items is None else plan.items,
+                items=plan.context(self._desk.conversation),
                 instructions=plan.instructions,
                 tools=plan.tools,
                 tool_choice=plan.tool_choice,

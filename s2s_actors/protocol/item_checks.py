@@ -40,8 +40,7 @@ def prepared(item: Item, conversation: Conversation) -> Item:
     conversation.check_free(item.id)
     match item:
         case Message():
-            for index, part in enumerate(item.content):
-                _check_part(item, index, part)
+            check_content(item, path="item")
         case FunctionCallOutput(call_id=call_id) if not conversation.has_call(call_id):
             raise ClientError(
                 "invalid_tool_call_id",
@@ -55,8 +54,21 @@ def prepared(item: Item, conversation: Conversation) -> Item:
     return replace(item, id=item.id or new_id("item"), status="completed")
 
 
-def _check_part(message: Message, index: int, part: ContentPart) -> None:
-    path = f"item.content[{index}]"
+def check_content(message: Message, *, path: str) -> None:
+    """Refuse content that the role can't have or that nobody here can read.
+
+    Args:
+        message: What to check.
+        path: Where it is in the client event.
+
+    Raises:
+        ClientError: Naming the part at fault.
+    """
+    for index, part in enumerate(message.content):
+        _check_part(message, f"{path}.content[{index}]", part)
+
+
+def _check_part(message: Message, path: str, part: ContentPart) -> None:
     if isinstance(part, OutputAudio):
         raise ClientError(
             "missing_required_parameter",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from msgspec import UnsetType
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol.items import Item, ItemReference
+from s2s_actors.protocol.item_checks import check_content
+from s2s_actors.protocol.items import Item, ItemReference, Message
 from s2s_actors.protocol.response import Response, ShownAudio, ShownOutput
 from s2s_actors.protocol.session import PcmFormat, VoiceId
 from s2s_actors.protocol.validation import check_depth
@@ -32,8 +33,8 @@ class ResponsePlan:
 
     Attributes:
         in_conversation: False for an out-of-band response, which leaves no trace in it.
-        items: Context given with the request, None for the conversation as it will be when
-            generation starts.
+        items: Context given with the request, None for the conversation. References are
+            resolved when generation starts: what they name may not be known as text before.
     """
 
     in_conversation: bool
@@ -46,7 +47,7 @@ class ResponsePlan:
     voice: str
     speed: float
     metadata: dict[str, str] | None
-    items: tuple[Item, ...] | None
+    items: tuple[ResponseInput, ...] | None
 
     @classmethod
     def of(
@@ -55,8 +56,8 @@ class ResponsePlan:
         """Lay the overrides over the session.
 
         Raises:
-            ClientError: The input refers to an item that is not there, or a tool is nested
-                too deeply.
+            ClientError: The input refers to an item that is not there or can't be read, or a
+                tool is nested too deeply.
         """
         tools = _or(params.tools, session.tools)
         check_depth([tool.parameters for tool in tools], param="response.tools")
@@ -75,8 +76,19 @@ class ResponsePlan:
             metadata=params.metadata,
             items=None
             if isinstance(params.input, UnsetType)
-            else tuple(_resolve(n, entry, conversation) for n, entry in enumerate(params.input)),
+            else tuple(_checked(n, entry, conversation) for n, entry in enumerate(params.input)),
         )
+
+    @property
+    def reads_conversation(self) -> bool:
+        """Whether the context depends on what has been said."""
+        return self.items is None or any(isinstance(each, ItemReference) for each in self.items)
+
+    def context(self, conversation: Conversation) -> tuple[Item, ...]:
+        """What the model is to read, as far as it is still there."""
+        if self.items is None:
+            return conversation.items()
+        return tuple(item for each in self.items if (item := _resolved(each, conversation)))
 
     def head(self, response_id: str) -> Response:
         """The response as ``response.created`` shows it."""
@@ -95,15 +107,21 @@ def _or(override: T | UnsetType, default: T) -> T:
     return default if isinstance(override, UnsetType) else override
 
 
-def _resolve(index: int, entry: ResponseInput, conversation: Conversation) -> Item:
+def _checked(index: int, entry: ResponseInput, conversation: Conversation) -> ResponseInput:
+    path = f"response.input[{index}]"
+    if isinstance(entry, Message):
+        check_content(entry, path=path)
+    elif isinstance(entry, ItemReference) and conversation.find(entry.id) is None:
+        raise ClientError(
+            "invalid_value",
+            f"Invalid '{path}.id': the item with id '{entry.id}' does not exist.",
+            param=f"{path}.id",
+        )
+    return entry
+
+
+def _resolved(entry: ResponseInput, conversation: Conversation) -> Item | None:
     if not isinstance(entry, ItemReference):
         return entry
     found = conversation.find(entry.id)
-    if found is None:
-        param = f"response.input[{index}].id"
-        raise ClientError(
-            "invalid_value",
-            f"Invalid '{param}': the item with id '{entry.id}' does not exist.",
-            param=param,
-        )
-    return found.item
+    return found.item if found else None

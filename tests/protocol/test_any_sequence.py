@@ -164,6 +164,45 @@ class AnySequence(RuleBasedStateMachine):
     def clear_output(self) -> None:
         self.say("output_audio_buffer.clear")
 
+    # --- what leads deeper than single steps do ---------------------------------------------
+
+    @rule(text=st.sampled_from(["Hello.", "", "Well"]), beside=st.booleans())
+    def ask_and_begin_to_answer(self, text: str, beside: bool) -> None:
+        options = {"conversation": "none"} if beside else {}
+        self.say("response.create", response=options)
+        for response_id in list(self.player.work.generations):
+            self.player.writes(response_id, text + " This is a sentence. And ")
+            self.old_responses.append(response_id)
+        for segment in self.player.work.segments[:1]:
+            self.old_segments.append(segment)
+            self.player.speaks(segment, speech(600, 3), last=False)
+
+    @precondition(lambda self: self.player.work.segments)
+    @rule(at_ms=st.sampled_from([0, 1, 250, 700]))
+    def truncate_what_is_being_said(self, at_ms: int) -> None:
+        items = self.player.checker.items
+        if items:
+            self.say(
+                "conversation.item.truncate",
+                item_id=items[-1],
+                content_index=0,
+                audio_end_ms=at_ms,
+            )
+
+    @precondition(lambda self: self.player.checker.open_responses)
+    @rule()
+    def replace_what_is_being_said(self) -> None:
+        items = self.player.checker.items
+        if items:
+            self.say("conversation.item.delete", item_id=items[-1])
+            self.say("conversation.item.create", item=user_text("Mine.", id=items[-1]))
+
+    @rule(length_ms=st.sampled_from([100, 2000]))
+    def say_something(self, length_ms: int) -> None:
+        self.player.starts()
+        self.player.append(speech(length_ms))
+        self.player.stops()
+
     # --- voice detection ------------------------------------------------------------------
 
     @rule(back_ms=st.sampled_from([0, 300]), age=st.sampled_from([0, 0, 0, 1]))

@@ -1,0 +1,84 @@
+"""The effective session that clients see: complete, with every default."""
+
+from __future__ import annotations
+
+from s2s_actors.protocol.dialogue import SessionStart
+from tests.protocol.playing import Player
+
+SERVER_VAD = {
+    "type": "server_vad",
+    "threshold": 0.5,
+    "prefix_padding_ms": 300,
+    "silence_duration_ms": 500,
+    "idle_timeout_ms": None,
+    "create_response": True,
+    "interrupt_response": True,
+}
+
+
+def test_a_new_session_shows_every_default() -> None:
+    player = Player()
+
+    assert player.events[0]["session"] == {
+        "type": "realtime",
+        "object": "realtime.session",
+        "id": "sess_1",
+        "model": "local-cascade",
+        "output_modalities": ["audio"],
+        "instructions": "Be kind.",
+        "tools": [],
+        "tool_choice": "auto",
+        "max_output_tokens": "inf",
+        "tracing": None,
+        "truncation": "auto",
+        "prompt": None,
+        "expires_at": 1_999_999_999,
+        "audio": {
+            "input": {
+                "format": {"type": "audio/pcm", "rate": 24000},
+                "transcription": None,
+                "noise_reduction": None,
+                "turn_detection": SERVER_VAD,
+            },
+            "output": {
+                "format": {"type": "audio/pcm", "rate": 24000},
+                "voice": "alloy",
+                "speed": 1.0,
+            },
+        },
+        "include": None,
+    }
+
+
+def test_the_session_is_the_first_event_and_the_only_one() -> None:
+    player = Player()
+
+    assert [event["type"] for event in player.events] == ["session.created"]
+
+
+def test_the_end_of_the_session_is_set_when_it_begins() -> None:
+    player = Player(SessionStart("sess_2", "m", "", 0.25, 1))
+
+    assert player.work.timers == {"session": 250}
+
+
+def test_a_semantic_session_shows_its_own_defaults() -> None:
+    player = Player()
+    (updated,) = player.update_input(turn_detection={"type": "semantic_vad"})
+
+    assert updated["session"]["audio"]["input"]["turn_detection"] == {
+        "type": "semantic_vad",
+        "eagerness": "auto",
+        "create_response": True,
+        "interrupt_response": True,
+    }
+
+
+def test_detection_that_comes_back_has_its_defaults_again() -> None:
+    player = Player()
+    player.update_input(turn_detection={"type": "server_vad", "threshold": 0.9})
+    (off,) = player.update_input(turn_detection=None)
+    assert off["session"]["audio"]["input"]["turn_detection"] is None
+
+    (on,) = player.update_input(turn_detection={"type": "server_vad"})
+    assert on["session"]["audio"]["input"]["turn_detection"] == SERVER_VAD
