@@ -277,7 +277,7 @@ class Player:
         self.checker.finish(cut=cut)
         if not cut:
             assert not self.dialogue.answering._runs
-            assert not self.dialogue.listening._pending
+            assert self.dialogue.listening.context_ready
             assert self.dialogue.listening._hearing is None
             assert not self.work.generations
             assert not self.work.segments

@@ -244,7 +244,7 @@ def test_a_required_field_that_is_missing_is_named(field: Field) -> None:
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: f"{field.event['type']}:{field.param}")
 def test_a_field_of_a_wrong_type_is_named(field: Field) -> None:
-    codes = dict.fromkeys(JSON_TYPES, {"invalid_type", "invalid_value"})
+    codes = {name: {"invalid_type", "invalid_value"} for name in JSON_TYPES}
     if field.param == "type":
         codes["null"] = {"missing_required_parameter"}
     for name, value in JSON_TYPES.items():
