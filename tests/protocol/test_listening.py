@@ -1,4 +1,4 @@
-"""Turns: what the user says, from the first sound to the answer."""
+"""Where turns begin and end: the buffer, voice detection, limits, the idle timeout."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from s2s_actors.protocol.listening import MAX_UTTERANCE_MS
-from s2s_actors.protocol.outputs import ConfigureVad, Count, StartTranscription
+from s2s_actors.protocol.outputs import ConfigureVad
 from s2s_actors.protocol.session import SemanticVad, ServerVad
 from tests.protocol.playing import Player, error_of, one, response_id_of, speech, types
 
@@ -28,94 +28,6 @@ def server_vad(**settings: Any) -> dict[str, Any]:
 
 
 # --- a turn -------------------------------------------------------------------------------
-
-
-def test_a_turn_is_heard_committed_transcribed_and_answered(player: Player) -> None:
-    player.append(speech(2000))
-    started = player.starts(700)
-    player.append(speech(1000, 3))
-    stopped = player.stops(3000)
-    item_id = started[0]["item_id"]
-
-    assert types(started) == [BUFFER + "speech_started"]
-    assert started[0]["audio_start_ms"] == 700
-    assert types(stopped) == [
-        BUFFER + "speech_stopped",
-        BUFFER + "committed",
-        "conversation.item.added",
-        "conversation.item.done",
-    ]
-    assert stopped[0]["audio_end_ms"] == 3000
-    assert all(
-        item_id == (event.get("item_id") or event["item"]["id"]) for event in started + stopped
-    )
-    assert stopped[1]["previous_item_id"] is None
-    assert stopped[2]["item"]["content"] == [{"type": "input_audio", "transcript": None}]
-    work = player.work.utterances[item_id]
-    assert work.pcm == speech(1300) + speech(1000, 3)
-
-    heard = player.hears(item_id, " Hello there. ")
-    assert types(heard) == [
-        TRANSCRIPTION + "delta",
-        TRANSCRIPTION + "completed",
-        "response.created",
-    ]
-    assert heard[1]["transcript"] == "Hello there."
-    assert heard[1]["usage"] == {"type": "duration", "seconds": 2.3}
-    generation = player.work.generations[response_id_of(heard)]
-    assert player.items()[0]["content"][0]["transcript"] == "Hello there."
-    assert [item.id for item in generation.items] == [item_id]
-
-    player.answers(generation.response_id, "Hi.")
-    player.finish()
-
-
-def test_without_transcription_the_turn_is_answered_all_the_same() -> None:
-    player = Player()
-    events = player.hears(player.says(), "Hello.")
-
-    assert types(events) == ["response.created"]
-    player.answers(response_id_of(events), "Hi.")
-    player.finish()
-
-
-def test_language_and_prompt_reach_speech_recognition(player: Player) -> None:
-    player.update_input(transcription={"language": "fr", "prompt": "Paris"})
-    work = player.work.utterances[player.says()]
-
-    assert (work.language, work.prompt) == ("fr", "Paris")
-
-
-def test_the_audio_of_a_turn_is_counted(player: Player) -> None:
-    player.says(1500)
-
-    assert [count.audio_input_ms for count in player.of(Count)] == [1500]
-
-
-def test_create_response_false_leaves_the_answer_to_the_client(player: Player) -> None:
-    player.update_input(**server_vad(create_response=False))
-    events = player.hears(player.says(), "Hello.")
-
-    assert types(events) == [TRANSCRIPTION + "delta", TRANSCRIPTION + "completed"]
-    player.answers(player.respond(), "Hi.")
-    player.finish()
-
-
-def test_noise_is_not_answered(player: Player) -> None:
-    events = player.hears(player.says(), "  ")
-
-    assert types(events) == [TRANSCRIPTION + "completed"]
-    assert events[0]["transcript"] == ""
-    player.finish()
-
-
-def test_a_transcript_comes_once(player: Player) -> None:
-    item_id = player.says()
-    player.hears(item_id, "Hello.")
-
-    assert player.hears(item_id, "Hello again.") == []
-    assert player.mishears(item_id) == []
-    assert player.hears("item_of_nobody", "Boo.") == []
 
 
 def test_speech_reaches_back_no_further_than_the_turn_before(player: Player) -> None:
@@ -141,157 +53,6 @@ def test_speech_interrupts_the_answer(player: Player) -> None:
     assert done["status_details"] == {"type": "cancelled", "reason": "turn_detected"}
 
 
-def test_interrupt_response_false_lets_the_answer_go_on(player: Player) -> None:
-    player.update_input(**server_vad(interrupt_response=False))
-    first = response_id_of(player.hears(player.says(), "Hello."))
-    player.writes(first, "I am talking.")
-    second_item = player.says()
-    assert types(player.hears(second_item, "And now?"))[-1] == TRANSCRIPTION + "completed"
-
-    player.ends(first)
-    events = player.speaks_all()
-    assert one(events, "response.done")["response"]["status"] == "completed"
-    second = response_id_of(events)
-    assert second != first
-    player.answers(second, "Now I answer.")
-    player.finish()
-
-
-def test_two_turns_during_one_answer_get_one_answer_together(player: Player) -> None:
-    player.update_input(**server_vad(interrupt_response=False))
-    first = response_id_of(player.hears(player.says(), "One."))
-    player.hears(player.says(), "Two.")
-    player.hears(player.says(), "Three.")
-    events = player.answers(first, "Answer.")
-
-    second = response_id_of(events)
-    assert len(player.work.generations[second].items) == 4
-    player.answers(second, "Both.")
-    assert player.open_response is None
-    player.finish()
-
-
-def test_a_turn_that_is_talked_over_is_answered_with_the_next(player: Player) -> None:
-    first = player.says()
-    player.append(speech(100))
-    player.starts()
-    assert "response.created" not in types(player.hears(first, "I want to order"))
-    player.append(speech(500))
-    player.stops()
-    (second,) = player.work.utterances
-
-    events = player.hears(second, "a large pizza.")
-    response_id = response_id_of(events)
-    assert len(player.work.generations[response_id].items) == 2
-    player.answers(response_id, "Sure.")
-    player.finish()
-
-
-def test_a_cough_after_a_question_does_not_cost_the_answer(player: Player) -> None:
-    question = player.says()
-    cough = player.says(200)
-    player.hears(question, "What time is it?")
-    events = player.hears(cough, "")
-
-    player.answers(response_id_of(events), "Noon.")
-    player.finish()
-
-
-def test_a_cough_before_the_first_word_of_the_answer_does_not_cost_it(player: Player) -> None:
-    first = response_id_of(player.hears(player.says(), "What time is it?"))
-    cough = player.says(200)
-    assert first not in player.checker.open_responses
-    second = response_id_of(player.hears(cough, ""))
-
-    player.answers(second, "Noon.")
-    player.finish()
-
-
-def test_a_cough_in_the_middle_of_the_answer_is_not_answered(player: Player) -> None:
-    first = response_id_of(player.hears(player.says(), "What time is it?"))
-    player.writes(first, "It is noon now. And ")
-    player.speaks(player.work.segments[0], speech(500, 1), last=False)
-
-    assert "response.created" not in types(player.hears(player.says(200), ""))
-    player.finish()
-
-
-def test_a_failed_transcript_does_not_cost_the_answer_to_what_was_said_before(
-    player: Player,
-) -> None:
-    question = player.says()
-    unclear = player.says(200)
-    player.hears(question, "What time is it?")
-    events = player.mishears(unclear)
-
-    assert types(events)[0] == TRANSCRIPTION + "failed"
-    player.answers(response_id_of(events), "Noon.")
-    player.finish()
-
-
-def test_clearing_what_talked_over_a_question_does_not_cost_its_answer(player: Player) -> None:
-    question = player.says()
-    player.append(speech(100))
-    player.starts()
-    player.hears(question, "What time is it?")
-    events = player.send(BUFFER + "clear")
-
-    player.answers(response_id_of(events), "Noon.")
-    player.finish()
-
-
-def test_a_question_that_is_transcribed_after_the_clear_is_answered(player: Player) -> None:
-    question = player.says()
-    player.append(speech(100))
-    player.starts()
-    player.send(BUFFER + "clear")
-    events = player.hears(question, "What time is it?")
-
-    player.answers(response_id_of(events), "Noon.")
-    player.finish()
-
-
-def test_transcripts_in_the_wrong_order_make_one_answer(player: Player) -> None:
-    first, second = player.says(), player.says()
-    response_id = response_id_of(player.hears(second, "a large pizza."))
-    assert response_id not in player.work.generations
-    assert "response.created" not in types(player.hears(first, "I want to order"))
-
-    assert len(player.work.generations[response_id].items) == 2
-    player.answers(response_id, "Sure.")
-    assert "response.created" not in types(player.hears(player.says(), ""))
-    player.finish()
-
-
-def test_an_answer_that_the_client_asked_for_is_not_owed_any_more(player: Player) -> None:
-    question = player.says()
-    player.append(speech(200))
-    player.starts()
-    player.append(speech(200))
-    player.hears(question, "What time is it?")
-    player.send(BUFFER + "commit")
-    (rest,) = player.work.utterances
-    response_id = player.respond()
-    player.hears(rest, "Please.")
-    player.answers(response_id, "Noon.")
-
-    assert "response.created" not in types(player.hears(player.says(200), ""))
-    player.finish()
-
-
-def test_words_said_while_an_answer_waits_belong_to_it(player: Player) -> None:
-    player.update_input(**server_vad(interrupt_response=False))
-    player.says()
-    response_id = player.respond()
-    (item_id,) = player.work.utterances
-    player.hears(item_id, "Hello.")
-
-    assert len(player.work.generations[response_id].items) == 1
-    player.answers(response_id, "Hi.")
-    assert player.open_response is None
-    player.finish()
-
-
 # --- manual turns -------------------------------------------------------------------------
 
 
@@ -311,29 +72,6 @@ def test_without_detection_only_a_commit_makes_a_turn(player: Player) -> None:
     assert "response.created" not in types(player.hears(item_id, "Hello."))
     player.answers(player.respond(), "Hi.")
     player.finish()
-
-
-def test_a_response_waits_for_the_transcript_of_what_was_committed(player: Player) -> None:
-    player.update_input(turn_detection=None)
-    player.append(speech(1000))
-    player.send(BUFFER + "commit")
-    response_id = player.respond()
-    assert response_id not in player.work.generations
-
-    (item_id,) = player.work.utterances
-    player.hears(item_id, "Hello.")
-    assert response_id in player.work.generations
-    player.answers(response_id, "Hi.")
-    player.finish()
-
-
-def test_a_response_does_not_wait_for_ever_when_the_transcript_fails(player: Player) -> None:
-    player.says()
-    response_id = player.respond()
-    (item_id,) = player.work.utterances
-    player.mishears(item_id)
-
-    assert response_id in player.work.generations
 
 
 @pytest.mark.parametrize("length_ms", [0, 1, 99])
@@ -420,18 +158,6 @@ def test_speech_after_a_broken_off_utterance_does_not_reach_back_into_it(player:
     assert started["audio_start_ms"] == 500
 
 
-def test_nothing_is_owed_by_the_time_detection_comes_back(player: Player) -> None:
-    question = player.says()
-    player.append(speech(100))
-    player.starts()
-    player.hears(question, "What time is it?")
-    player.update_input(turn_detection=None)
-    player.update_input(**server_vad())
-
-    assert "response.created" not in types(player.hears(player.says(), ""))
-    player.finish()
-
-
 def test_other_detection_settings_keep_the_utterance(player: Player) -> None:
     player.append(speech(500))
     (started,) = player.starts(400)
@@ -449,13 +175,6 @@ def test_settings_that_stay_do_not_bother_voice_detection(player: Player) -> Non
     player.update(instructions="Be brief.")
 
     assert len(player.of(ConfigureVad)) == before
-
-
-def test_transcription_switched_off_meanwhile_is_not_announced(player: Player) -> None:
-    item_id = player.says()
-    player.update_input(transcription=None)
-
-    assert types(player.hears(item_id, "Hello.")) == ["response.created"]
 
 
 def test_what_an_older_generation_says_is_stale(player: Player) -> None:
@@ -482,55 +201,6 @@ def test_endless_speech_is_committed_in_pieces(player: Player) -> None:
     (work,) = player.work.utterances.values()
     assert len(work.pcm) == len(speech(MAX_UTTERANCE_MS + 20))
     assert player.work.generation > generation
-
-
-def test_failed_recognition_is_told_and_the_next_turn_works(player: Player) -> None:
-    events = player.mishears(player.says())
-
-    assert types(events) == [TRANSCRIPTION + "failed"]
-    assert events[0]["error"] == {"type": "server_error", "code": "stt_failed", "message": "No."}
-    player.answers(response_id_of(player.hears(player.says(), "Hello.")), "Hi.")
-    player.finish()
-
-
-def test_without_transcription_events_failed_recognition_fails_the_answer() -> None:
-    player = Player()
-    events = player.mishears(player.says())
-
-    assert types(events) == ["response.created", "response.done", "rate_limits.updated"]
-    response = events[1]["response"]
-    assert response["status"] == "failed"
-    assert response["status_details"]["error"]["code"] == "stt_failed"
-    player.finish()
-
-
-def test_failed_recognition_does_not_touch_out_of_band_responses() -> None:
-    player = Player()
-    beside = player.respond(conversation="none")
-    player.mishears(player.says())
-
-    assert player.checker.open_responses == [beside]
-    player.answers(beside, "Still here.")
-    player.finish()
-
-
-def test_failed_recognition_of_what_was_talked_over_is_no_answer() -> None:
-    player = Player()
-    first = player.says()
-    player.append(speech(100))
-    player.starts()
-
-    assert player.mishears(first) == []
-
-
-def test_a_lost_stt_stage_fails_every_utterance_once(player: Player) -> None:
-    first, second = player.says(), player.says()
-    events = player.loses("stt")
-
-    failed = [event["item_id"] for event in events if event["type"] == TRANSCRIPTION + "failed"]
-    assert failed == [first, second]
-    assert player.hears(first, "Late.") == []
-    player.finish()
 
 
 def test_a_lost_vad_stage_commits_what_was_being_said(player: Player) -> None:
@@ -566,29 +236,6 @@ def test_a_client_can_not_take_the_id_of_speech_that_goes_on(player: Player) -> 
 
     assert (error["code"], error["param"]) == ("item_id_already_exists", "item.id")
     assert types(player.stops())[0] == BUFFER + "speech_stopped"
-
-
-def test_a_transcript_leaves_a_client_item_with_the_same_id_alone(player: Player) -> None:
-    item_id = player.says()
-    player.send("conversation.item.delete", item_id=item_id)
-    content = [{"type": "input_text", "text": "Mine."}]
-    item = {"type": "message", "role": "user", "id": item_id, "content": content}
-    player.send("conversation.item.create", item=item)
-    player.hears(item_id, "Not mine.")
-
-    assert player.items()[0]["content"] == content
-
-
-def test_an_item_deleted_while_it_is_transcribed_is_transcribed_all_the_same(
-    player: Player,
-) -> None:
-    item_id = player.says()
-    player.send("conversation.item.delete", item_id=item_id)
-    events = player.hears(item_id, "Hello.")
-
-    assert one(events, TRANSCRIPTION + "completed")["transcript"] == "Hello."
-    player.answers(response_id_of(events), "Hi.")
-    player.finish()
 
 
 # --- idle timeout -------------------------------------------------------------------------
@@ -663,10 +310,3 @@ def test_without_idle_timeout_no_timer_is_armed(player: Player) -> None:
     player.answers(response_id_of(player.hears(player.says(), "Hello.")), "Hi.")
 
     assert set(player.work.timers) == {"session"}
-
-
-def test_each_utterance_is_transcribed_once(player: Player) -> None:
-    player.says()
-    player.says()
-
-    assert len({work.item_id for work in player.of(StartTranscription)}) == 2
