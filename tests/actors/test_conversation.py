@@ -427,11 +427,16 @@ def test_a_timer_that_was_moved_while_it_fired_does_not_count() -> None:
     bench.say(idle_timeout(5000))
     answered(bench)
     bench.clock.advance(5)  # it has fired, but the news waits
-    (fired,) = [e.message for e in bench.actor.actor_inbox._control]  # type: ignore[attr-defined]
-    bench.actor.actor_inbox.get()
+    fired = bench.actor.actor_inbox.get().message
+    assert isinstance(fired, m.TimerFired)
     bench.say(ce.ResponseCreate())
     bench.put(fired)
     assert "input_audio_buffer.timeout_triggered" not in bench.client.types
+    bench.say(ce.ResponseCancel())  # and the silence is counted anew
+    bench.put(fired)
+    assert "input_audio_buffer.timeout_triggered" not in bench.client.types
+    bench.advance(5)
+    assert "input_audio_buffer.timeout_triggered" in bench.client.types
 
 
 def test_a_timer_of_another_session_does_not_count() -> None:

@@ -152,6 +152,20 @@ def test_a_claim_timeout_that_comes_just_too_late_changes_nothing(plant: Stepped
     assert client.closed is None
 
 
+def test_a_claim_timeout_that_comes_after_the_end_does_not_stop_the_drains_clock(
+    plant: SteppedPlant,
+) -> None:
+    client = plant.visit("a")
+    plant.wedged.update({"unit-0", "tts-0"})
+    client.leave()
+    plant.clock.advance(120)  # in the mailbox, behind the end of the session
+    plant.wedged.discard("unit-0")
+    plant.run()
+    assert plant.state() == "draining"
+    plant.advance(5)
+    assert plant.state() == "idle"
+
+
 def test_a_client_that_left_before_the_grant_does_not_keep_the_unit(plant: SteppedPlant) -> None:
     client = plant.client("a").claim()
     assert client.reply.withdraw() is None
