@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from s2s_actors.actors.board import Board
 from s2s_actors.actors.conversation import ConversationRules
@@ -14,6 +16,7 @@ from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
 from s2s_actors.backends.base import BackendOptions
 from s2s_actors.backends.registry import BackendChoice, ModelSelection, load_models
+from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.server.app import PoolWatch, serve
 from s2s_actors.server.listener import bind
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import Models
     from s2s_actors.settings import Settings
 
+logger = logging.getLogger(__name__)
+
+_STOP_PATIENCE_S = 3.0
+"""How long models may take over their current step when everything has been cancelled."""
 _AFTER_DRAIN_S = 2.0
 """What a session gets on top of the drain deadline when the server goes down."""
 
@@ -58,10 +65,28 @@ def run(settings: Settings) -> int:
         )
     finally:
         pool.stop()
+        busy = join_actors(_STOP_PATIENCE_S)
         clock.close()
-        for backend in models:
-            backend.close()
-    return 1 if pool_watch.failed else 0
+        if not busy:
+            for backend in models:
+                backend.close()
+    code = 1 if pool_watch.failed else 0
+    if busy:
+        _leave_at_once(busy, code)
+    return code
+
+
+def _leave_at_once(busy: list[str], code: int) -> NoReturn:
+    """End the process without the interpreter's own teardown.
+
+    A thread that is still inside a model's native code when the interpreter goes down
+    aborts the process ("terminate called without an active exception").
+    """
+    logger.warning("leaving behind what does not stop: %s", ", ".join(busy))
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def model_selection(settings: Settings) -> ModelSelection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pykka
@@ -74,6 +75,29 @@ def abandon_actor(ref: pykka.ActorRef[Any]) -> None:
     ref.stop(block=False)
     ref.actor_stopped.set()
     pykka.ActorRegistry.unregister(ref)
+
+
+def join_actors(patience_s: float) -> list[str]:
+    """Wait until the threads of actors that were stopped or abandoned have ended.
+
+    Returns:
+        Names of those that are still busy when the patience is at its end.
+    """
+    deadline_s = time.monotonic() + patience_s
+    # Anew each time: an actor that is on its way down, or still coming up, may start others.
+    while threads := [t for t in threading.enumerate() if isinstance(t, _ActorThread)]:
+        left_s = deadline_s - time.monotonic()
+        if left_s <= 0:
+            break
+        if threads[0].ident is None:
+            time.sleep(0.001)  # being started just now: it can't be joined yet
+        else:
+            threads[0].join(left_s)
+    return sorted(thread.name for thread in threads)
+
+
+class _ActorThread(threading.Thread):
+    """Where an actor runs."""
 
 
 class Actor(pykka.ThreadingActor):
@@ -164,7 +188,7 @@ class Actor(pykka.ThreadingActor):
         return TwoLaneMailbox(cls.limit_messages, cls.limit_bytes)
 
     def _start_actor_loop(self) -> None:
-        thread = threading.Thread(
+        thread = _ActorThread(
             target=self._actor_loop, name=self.name, daemon=self.use_daemon_thread
         )
         try:

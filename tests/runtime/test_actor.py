@@ -11,7 +11,13 @@ from typing import Any
 import pykka
 import pytest
 
-from s2s_actors.runtime.actor import Actor, ActorOutlet, abandon_actor, stop_actor
+from s2s_actors.runtime.actor import (
+    Actor,
+    ActorOutlet,
+    abandon_actor,
+    join_actors,
+    stop_actor,
+)
 from s2s_actors.runtime.mailbox import Control, Data
 from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.runtime.supervision import Crashed
@@ -253,3 +259,34 @@ def test_memory_of_an_actor_is_freed_after_it_has_stopped() -> None:
     thread.join(PATIENCE_S)
     del thread
     assert sys.getrefcount(probe) == 2
+
+
+def test_joining_waits_for_stopped_actors_and_names_those_that_are_busy() -> None:
+    gate = threading.Event()
+    busy, idle = Probe(gate=gate), Probe()
+    start(busy)
+    start(idle)
+    busy.outlet.put(Item(1))
+    assert busy.busy.wait(PATIENCE_S)
+    idle.outlet.stop()
+    busy.outlet.abandon()
+    assert join_actors(0.05) == ["probe"]
+    gate.set()
+    assert join_actors(PATIENCE_S) == []
+
+
+def test_an_actor_lets_go_after_a_crash_and_the_supervisor_hears_of_it_in_any_case() -> None:
+    class Holding(Probe):
+        let_go = False
+
+        def crashed(self) -> None:
+            self.let_go = True
+            raise ValueError("it slipped")
+
+    supervisor = Recorder()
+    probe = Holding(supervisor, error=ValueError("bug"))
+    begin(probe)
+    probe.outlet.put(Item(1))
+    step(probe)
+    assert probe.let_go
+    assert len(supervisor.of(Crashed)) == 1
