@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,13 @@ from s2s_actors.client.demo import QUESTION
 from s2s_actors.runtime.cancel import CancelToken
 from tests.support.fake_openai import FakeOpenAI, Reply
 from tests.support.realtime_client import RealtimeClient
-from tests.support.running_server import PATIENCE_S, RunningServer, run, scripted_models
+from tests.support.running_server import (
+    PATIENCE_S,
+    RunningServer,
+    ServeCommand,
+    run,
+    scripted_models,
+)
 from tests.support.sound import silence, tone
 from tests.support.speech import words
 from tests.support.stream_checker import CrossSessionChecker
@@ -162,6 +169,24 @@ def test_what_real_models_hear_and_say_stays_with_its_session(models: Models) ->
             await asyncio.gather(*visits)
             pool = await server.until_idle()
             assert [unit["restarts"] for unit in pool["units"]] == [0, 0]
+
+        run(scenario())
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("modality", ["text", "audio"])
+def test_a_server_that_is_stopped_while_its_models_work_ends_cleanly(modality: str) -> None:
+    with ServeCommand("--units", "1", scripted=False) as server:
+
+        async def scenario() -> None:
+            async with RealtimeClient(server) as client:
+                await client.write("Tell me a very long story about the sea and its ships.")
+                await client.create(output_modalities=[modality])
+                await client.event(f"response.output_{modality}.delta", within_s=MODEL_PATIENCE_S)
+                server.signal(signal.SIGTERM)
+                server.signal(signal.SIGINT)
+                assert await client.closed() == 1001
+            assert await server.exit_code() == 0
 
         run(scenario())
 

@@ -646,6 +646,24 @@ def test_a_second_signal_ends_sessions_at_once() -> None:
         run(scenario())
 
 
+def test_a_wedged_stage_does_not_keep_the_process_alive() -> None:
+    with ServeCommand("--units", "1", "--drain-timeout", "0.2") as server:
+
+        async def scenario() -> None:
+            async with RealtimeClient(server) as client:
+                await client.play({"text": "x", "wedge_s": 3600})
+                await client.write("go")
+                await client.create()
+                await client.event("response.created")
+                await client.sync()
+                await client.vanish()
+            await server.until_idle()
+            server.signal(signal.SIGTERM)
+            assert await server.exit_code() == 0
+
+        run(scenario())
+
+
 def test_clients_in_the_queue_are_refused_when_the_server_goes_down() -> None:
     with one_unit(queue=1, queue_timeout_s=60) as server:
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from s2s_actors.actors.board import Board
 from s2s_actors.backends.base import Models
 from s2s_actors.backends.scripted import ScriptedLlm, ScriptedStt, ScriptedTts, ScriptedVad
+from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.serve import plant
-from s2s_actors.server.app import Stop, serve
+from s2s_actors.server.app import PoolWatch, Stop, serve
 from s2s_actors.server.options import ServerOptions
 from s2s_actors.settings import Settings
 from tests.server.harness import get
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from s2s_actors.backends.script import Script
+    from s2s_actors.runtime.outlet import Outlet
 
 __all__ = ["PATIENCE_S", "Address", "RunningServer", "ServeCommand", "run", "scripted_models"]
 
@@ -150,18 +152,20 @@ class RunningServer(Address):
         assert not self._thread.is_alive()
 
     def _run(self) -> None:
-        pool = plant(self.settings, self._models, self.board, self._clock).start_pool()
+        watch = PoolWatch()
+        pool = plant(self.settings, self._models, self.board, self._clock).start_pool(watch)
         try:
-            asyncio.run(self._serve(pool))
+            asyncio.run(self._serve(pool, watch))
         except BaseException as error:
             if self._listening.done():
                 raise
             self._listening.set_exception(error)
         finally:
             pool.stop()
+            join_actors(PATIENCE_S)
             self._clock.close()
 
-    async def _serve(self, pool: Any) -> None:
+    async def _serve(self, pool: Outlet, watch: PoolWatch) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = Stop()
         options = ServerOptions(
@@ -179,20 +183,24 @@ class RunningServer(Address):
             self.board,
             self._models,
             stop=self._stop,
+            pool_watch=watch,
             on_listening=self._listening.set_result,
         )
 
 
 class ServeCommand(Address):
-    """``s2s-actors serve`` as a process, for the length of a ``with`` block."""
+    """``s2s-actors serve`` as a process, for the length of a ``with`` block.
 
-    def __init__(self, *flags: str) -> None:
-        scripted = [
-            part for kind in ("vad", "stt", "llm", "tts") for part in (f"--{kind}", "scripted")
-        ]
+    Args:
+        flags: More of them.
+        scripted: Whether the models are scripted; else they are the embedded ones.
+    """
+
+    def __init__(self, *flags: str, scripted: bool = True) -> None:
+        kinds = ("vad", "stt", "llm", "tts") if scripted else ()
         self._command = [
             *(sys.executable, "-m", "s2s_actors", "serve", "--port", "0"),
-            *scripted,
+            *(part for kind in kinds for part in (f"--{kind}", "scripted")),
             *flags,
         ]
         self._process: subprocess.Popen[str]
