@@ -170,10 +170,10 @@ class AnySequence(RuleBasedStateMachine):
     def ask_and_begin_to_answer(self, text: str, beside: bool) -> None:
         options = {"conversation": "none"} if beside else {}
         self.say("response.create", response=options)
-        for response_id in list(self.player.work.generations):
+        for response_id in list(self.player.work.generations)[-1:]:
             self.player.writes(response_id, text + " This is a sentence. And ")
             self.old_responses.append(response_id)
-        for segment in self.player.work.segments[:1]:
+        for segment in self.player.work.segments[-1:]:
             self.old_segments.append(segment)
             self.player.speaks(segment, speech(600, 3), last=False)
 
@@ -306,16 +306,14 @@ class AnySequence(RuleBasedStateMachine):
         """Everybody does what is left to do; then nothing may be open."""
         player = self.player
         player.stops()
-        for _ in range(100):
-            work = player.work
+        work = player.work
+        while work.utterances or work.segments or work.generations:
             if work.utterances:
                 player.hears(next(iter(work.utterances)), "Done.")
             elif work.segments:
                 player.speaks(work.segments[0], speech(100))
-            elif work.generations:
-                player.ends(next(iter(work.generations)))
             else:
-                break
+                player.ends(next(iter(work.generations)))
         player.finish()
         json.dumps(player.items())
 
