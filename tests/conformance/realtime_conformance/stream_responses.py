@@ -6,11 +6,13 @@ import base64
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .stream_ends import check_status, check_usage
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from tests.support.stream_conversation import ConversationRules
+    from .stream_conversation import ConversationRules
 
 Event = dict[str, Any]
 
@@ -146,8 +148,8 @@ class ResponseRules:
         for name in ("conversation_id", "metadata", "output_modalities", "audio"):
             if end.get(name) != response.head.get(name):
                 self._fail("I2", f"{name} of the response has changed")
-        self._check_status(end)
-        self._check_usage(end["usage"])
+        check_status(end, self._fail)
+        check_usage(end["usage"], self._fail)
         del self._open[end["id"]]
         self._over.add(end["id"])
 
@@ -158,35 +160,6 @@ class ResponseRules:
         if self._conversation.done.get(item_id) != output.done:
             self._fail("ITEMS", f"conversation.item.done of {item_id} is missing or differs")
 
-    def _check_status(self, end: Event) -> None:
-        status, details = end["status"], end["status_details"]
-        if status not in ("completed", "cancelled", "failed", "incomplete"):
-            self._fail("I2", f"a response can't end as {status}")
-        if status == "completed":
-            if details is not None:
-                self._fail("I2", "a completed response has no status_details")
-            if any(item["status"] != "completed" for item in end["output"]):
-                self._fail("I2", "a completed response has only completed items")
-        elif details is None or details.get("type") != status:
-            self._fail("I2", f"status_details of a response that is {status} must say why")
-        elif status == "failed" and not details.get("error", {}).get("code"):
-            self._fail("I2", "a failed response names its error")
-        elif status != "failed" and not details.get("reason"):
-            self._fail("I2", f"a response that is {status} names its reason")
-
-    def _check_usage(self, usage: Event | None) -> None:
-        if usage is None:
-            self._fail("I2", "response.done has no usage")
-        if usage["total_tokens"] != usage["input_tokens"] + usage["output_tokens"]:
-            self._fail("I2", "usage: total_tokens is not the sum")
-        output = usage["output_token_details"]
-        if usage["output_tokens"] != output["text_tokens"] + output["audio_tokens"]:
-            self._fail("I2", "usage: output_tokens is not the sum of its details")
-        read = usage["input_token_details"]
-        parts = ("text_tokens", "audio_tokens", "image_tokens")
-        if usage["input_tokens"] != sum(read.get(name, 0) for name in parts):
-            self._fail("I2", "usage: input_tokens is not the sum of its details")
-
     # --- items ----------------------------------------------------------------------------
 
     def _item_added(self, response: _Response, event: Event) -> None:
@@ -195,7 +168,11 @@ class ResponseRules:
             self._fail("I4", f"output_index {event['output_index']} is not the next one")
         if item["id"] in self._item_ids:
             self._fail("I4", f"item {item['id']} was added to a response before")
-        if item["status"] != "in_progress" or item.get("content") or item.get("arguments"):
+        if (
+            item.get("status", "in_progress") != "in_progress"
+            or item.get("content")
+            or item.get("arguments")
+        ):
             self._fail("I4", "a new output item is in progress and empty")
         self._item_ids.add(item["id"])
         response.outputs.append(_Output(item))
@@ -209,7 +186,7 @@ class ResponseRules:
         output = self._find(response, event | {"item_id": item["id"]})
         if any(not part.done for part in output.parts):
             self._fail("I5", f"{item['id']} is done, but one of its parts is open")
-        if item["status"] not in ("completed", "incomplete"):
+        if item.get("status", "completed") not in ("completed", "incomplete"):
             self._fail("I4", f"an item can't end as {item['status']}")
         if item["type"] == "message":
             self._check_content(output, item)

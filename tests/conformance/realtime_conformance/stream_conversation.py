@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 TRANSCRIPTION = "conversation.item.input_audio_transcription"
+_OF_SERVER = ("mcp_list_tools", "mcp_call", "mcp_approval_request")
+"""Types of items that no client creates."""
 
 
 @dataclass(slots=True)
@@ -168,7 +170,7 @@ class ConversationRules:
             if previous != self._committed_before:
                 self._fail("ITEMS", f"{item_id} was committed after another item")
             self._committed = None
-        elif item_id not in self.of_responses:
+        elif item_id not in self.of_responses and event["item"].get("type") not in _OF_SERVER:
             self._by_client.add(item_id)
         self.seen.add(item_id)
         self.order.insert(0 if previous is None else self.order.index(previous) + 1, item_id)
