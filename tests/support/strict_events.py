@@ -5,7 +5,8 @@ from tests.conformance.realtime_conformance.strict_events import (
     FREE_FORM,
     NOT_OVER_WEBSOCKET,
     NULLS,
+    _adapters,
     validate,
 )
 
-__all__ = ["EXTRA_FIELDS", "FREE_FORM", "NOT_OVER_WEBSOCKET", "NULLS", "validate"]
+__all__ = ["EXTRA_FIELDS", "FREE_FORM", "NOT_OVER_WEBSOCKET", "NULLS", "_adapters", "validate"]
