@@ -185,3 +185,49 @@ def test_nothing_is_owed_by_the_time_detection_comes_back(player: Player) -> Non
 
     assert "response.created" not in types(player.hears(player.says(), ""))
     player.finish()
+
+
+def test_an_answer_that_falls_due_while_the_user_speaks_waits_for_the_rest(
+    player: Player,
+) -> None:
+    player.update_input(**server_vad(interrupt_response=False))
+    first = response_id_of(player.hears(player.says(), "One."))
+    player.hears(player.says(), "Two.")
+    player.append(speech(100))
+    player.starts()
+    events = player.answers(first, "Answer.")
+    assert "response.created" not in types(events)
+    player.append(speech(500))
+    player.stops()
+    (item_id,) = player.work.utterances
+
+    second = response_id_of(player.hears(item_id, "Three."))
+    assert len(player.work.generations[second].items) == 4
+    player.answers(second, "All of it.")
+    player.finish()
+
+
+def test_a_turn_that_the_client_took_does_not_bring_an_answer(player: Player) -> None:
+    question = player.says()
+    player.append(speech(200))
+    player.starts()
+    player.append(speech(200))
+    player.hears(question, "What time is it?")
+    player.send("input_audio_buffer.commit")
+    (rest,) = player.work.utterances
+
+    # The client's own request is to come, and must not find an active response.
+    assert "response.created" not in types(player.hears(rest, "Please."))
+    player.answers(player.respond(), "Noon.")
+    player.finish()
+
+
+def test_nothing_is_answered_any_more_once_the_client_answers_itself(player: Player) -> None:
+    question = player.says()
+    player.append(speech(200))
+    player.starts()
+    player.hears(question, "What time is it?")
+    player.update_input(**server_vad(create_response=False))
+
+    assert "response.created" not in types(player.send("input_audio_buffer.clear"))
+    player.finish()

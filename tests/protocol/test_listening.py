@@ -310,3 +310,22 @@ def test_without_idle_timeout_no_timer_is_armed(player: Player) -> None:
     player.answers(response_id_of(player.hears(player.says(), "Hello.")), "Hi.")
 
     assert set(player.work.timers) == {"session"}
+
+
+def test_a_commit_of_the_client_stops_the_idle_timer(player: Player) -> None:
+    player.update_input(**server_vad(idle_timeout_ms=6000))
+    player.answers(response_id_of(player.hears(player.says(), "Hello.")), "Hi.")
+    player.append(speech(500))
+    player.send(BUFFER + "commit")
+
+    assert "idle" not in player.work.timers
+
+
+def test_a_response_beside_the_conversation_leaves_the_idle_timer_running(
+    player: Player,
+) -> None:
+    player.update_input(**server_vad(idle_timeout_ms=6000))
+    player.answers(response_id_of(player.hears(player.says(), "Hello.")), "Hi.")
+    player.answers(player.respond(conversation="none"), "Beside.")
+
+    assert "idle" in player.work.timers
