@@ -178,16 +178,18 @@ class _OpenSession:
         if isinstance(event, AudioAppend) and self.dialogue.listening.detects:
             # Voice detection first: what it can't take, the buffer must not hold either.
             try:
-                pcm = self.dialogue.whole_samples(event)
-                at_sample = self.dialogue.listening.buffer.end_samples
-                self._actor.stages.vad.put(m.AudioIn(self._lease, pcm, at_sample))
+                data = self.dialogue.audio_of(event)
+                buffer = self.dialogue.listening.buffer
+                pcm = buffer.whole_samples(data)
+                self._actor.stages.vad.put(m.AudioIn(self._lease, pcm, buffer.end_samples))
             except ClientError as error:
                 self.dialogue.reject(error, event)
-                return
             except LaneFullError:
                 self.dialogue.reject(_backpressure("Audio comes in faster than it is heard"), event)
-                return
-        self.dialogue.client(event)
+            else:
+                self.dialogue.listening.append(data)
+        else:
+            self.dialogue.client(event)
 
     def _generated(self, message: m.Generated) -> None:
         answering, response_id = self.dialogue.answering, message.response_id

@@ -53,7 +53,7 @@ def encode(pcm: bytes) -> str:
     return base64.b64encode(pcm).decode("ascii")
 
 
-def deltas(pcm: bytes) -> list[bytes]:
+def deltas(data: bytes, bytes_per_ms: int = BYTES_PER_MS) -> list[bytes]:
     """Cut audio into pieces of at most :data:`DELTA_MS`."""
-    step = size_bytes(DELTA_MS)
-    return [pcm[start : start + step] for start in range(0, len(pcm), step)]
+    step = DELTA_MS * bytes_per_ms
+    return [data[start : start + step] for start in range(0, len(data), step)]

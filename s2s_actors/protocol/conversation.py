@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -16,6 +17,10 @@ from s2s_actors.protocol.items import (
     Message,
     OutputAudio,
 )
+from s2s_actors.protocol.transcoding import encoded
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.session import SessionAudio
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +73,12 @@ class Entry:
             )
         self.item = item
 
-    def with_audio(self) -> Item:
-        """The item with its audio in base64, as retrieval shows it."""
+    def with_audio(self, formats: SessionAudio) -> Item:
+        """The item with its audio in base64, in the session's formats, as retrieval shows it."""
         if not isinstance(self.item, Message):
             return self.item
-        sound = audio.encode(bytes(self.pcm)) if self.pcm else UNSET
+        wire = formats.input.format if self.item.role == "user" else formats.output.format
+        sound = audio.encode(encoded(bytes(self.pcm), wire)) if self.pcm else UNSET
         return replace(
             self.item,
             content=tuple(

@@ -94,20 +94,20 @@ class Dialogue:
         error.event_id = event.event_id
         self._desk.send(ev.client_error(error))
 
-    def whole_samples(self, event: ce.AudioAppend) -> bytes:
-        """What an append would add to the buffer: for voice detection, before :meth:`client`.
+    def audio_of(self, event: ce.AudioAppend) -> bytes:
+        """Decode an append, once and in order: what :meth:`Listening.append` takes.
 
         Raises:
-            ClientError: The append is not acceptable.
+            ClientError: The append is not acceptable, or there is no room for it.
         """
-        return self.listening.buffer.whole_samples(audio.decode_append(event.audio))
+        data = self.listening.decoder.decode(audio.decode_append(event.audio))
+        self.listening.buffer.whole_samples(data)
+        return data
 
     def _act(self, event: ce.ClientEvent) -> None:  # noqa: C901 - one line for each event
         match event:
             case ce.AudioAppend():
-                data = audio.decode_append(event.audio)
-                self.listening.buffer.whole_samples(data)
-                self.listening.append(data)
+                self.listening.append(self.audio_of(event))
             case ce.SessionUpdate():
                 self._update(event)
             case ce.AudioCommit():
@@ -123,7 +123,7 @@ class Dialogue:
                 entry = self._desk.conversation.get(
                     event.item_id, code="item_retrieve_invalid_item_id", doing="retrieving"
                 )
-                self._desk.send(ev.ItemRetrieved(item=entry.with_audio()))
+                self._desk.send(ev.ItemRetrieved(item=entry.with_audio(self.session.audio)))
             case ce.ItemTruncate():
                 self._truncate(event)
             case ce.ResponseCreate():
@@ -150,6 +150,8 @@ class Dialogue:
                 param="session.audio.output.voice",
             )
         self._desk.session = new
+        if new.audio.input.format != old.audio.input.format:
+            self.listening.change_format()
         if new.audio.input.turn_detection != old.audio.input.turn_detection:
             self.listening.configure_detection()
         self._desk.send(ev.SessionUpdated(session=new))

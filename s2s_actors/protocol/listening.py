@@ -11,6 +11,7 @@ from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.input_audio import MIN_COMMIT_MS, InputAudioBuffer
 from s2s_actors.protocol.outputs import ArmTimer, ConfigureVad, DisarmTimer
 from s2s_actors.protocol.session import ServerVad
+from s2s_actors.protocol.transcoding import WireDecoder
 from s2s_actors.protocol.turns import Turn, Turns
 from statecharts.turn import TurnChart
 
@@ -35,6 +36,7 @@ class Listening:
         self._desk = desk
         self._answering = answering
         self.buffer = InputAudioBuffer()
+        self.decoder = WireDecoder(desk.session.audio.input.format)
         self._turns = Turns(desk, answering, user_speaks=lambda: self._hearing is not None)
         self._hearing: Turn | None = None
         self._generation = 0
@@ -58,9 +60,15 @@ class Listening:
         elif self.detects:
             self.buffer.trim_silence(keep_ms=audio.duration_ms(len(data)))
 
+    def change_format(self) -> None:
+        """Audio comes in another format from now on; what is buffered stays."""
+        self.buffer.append(self.decoder.flush())
+        self.decoder = WireDecoder(self._desk.session.audio.input.format)
+
     def clear(self) -> None:
         """Forget the buffered audio, and an utterance that has begun in it."""
         self._break_off()
+        self.decoder.flush()
         self.buffer.clear()
         self.reset_detection()
         self._desk.send(ev.AudioCleared())
@@ -72,6 +80,7 @@ class Listening:
         Raises:
             ClientError: There is too little of it.
         """
+        self.buffer.append(self.decoder.flush())
         if self.buffer.held_ms < MIN_COMMIT_MS:
             raise ClientError(
                 "input_audio_buffer_commit_empty",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _READ_ONLY = ("id", "object", "expires_at")
 _IGNORED = ("model",)
 """Stock clients always send the model; the connection has fixed it already."""
-_TAGGED = ("turn_detection", "tool_choice", "truncation")
+_TAGGED = ("format", "turn_detection", "tool_choice", "truncation")
 """Unions: another type replaces the object instead of mixing two vocabularies."""
 _WHOLE = ("tools", "tool_choice", "parameters", "variables", "metadata")
 """Values that are replaced as they come: merging into them would mean nothing."""

@@ -9,10 +9,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.items import FunctionCall, FunctionCallOutput, Item, ItemReference, Message
 from s2s_actors.protocol.session import (
+    AudioFormat,
     FunctionTool,
     MaxTokens,
     Modalities,
-    PcmFormat,
     PromptReference,
     Reasoning,
     ToolChoice,
@@ -34,7 +34,7 @@ class _Params(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class ResponseAudioOutput(_Params, frozen=True, kw_only=True):
     """How this one response sounds."""
 
-    format: PcmFormat | UnsetType = UNSET
+    format: AudioFormat | UnsetType = UNSET
     voice: str | VoiceId | UnsetType = UNSET
     speed: Annotated[float, Meta(ge=0.25, le=1.5)] | UnsetType = UNSET
 
@@ -123,7 +123,7 @@ class StatusDetails(Struct, frozen=True, kw_only=True):
 class ShownOutput(Struct, frozen=True, kw_only=True):
     """How a response sounds; the voice is a string because stock clients drop objects."""
 
-    format: PcmFormat
+    format: AudioFormat
     voice: str
 
 

@@ -11,13 +11,14 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol.item_checks import check_content
 from s2s_actors.protocol.items import Item, ItemReference, Message
 from s2s_actors.protocol.response import Response, ShownAudio, ShownOutput
-from s2s_actors.protocol.session import PcmFormat, VoiceId
+from s2s_actors.protocol.session import VoiceId
 from s2s_actors.protocol.validation import check_depth
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.conversation import Conversation
     from s2s_actors.protocol.response import ResponseInput, ResponseParams
     from s2s_actors.protocol.session import (
+        AudioFormat,
         FunctionTool,
         MaxTokens,
         RealtimeSession,
@@ -46,6 +47,7 @@ class ResponsePlan:
     max_tokens: MaxTokens
     voice: str
     speed: float
+    format: AudioFormat
     metadata: dict[str, str] | None
     items: tuple[ResponseInput, ...] | None
 
@@ -73,6 +75,7 @@ class ResponsePlan:
             max_tokens=_or(params.max_output_tokens, session.max_output_tokens),
             voice=voice.id if isinstance(voice, VoiceId) else voice,
             speed=_or(output.speed, session.audio.output.speed),
+            format=_or(output.format, session.audio.output.format),
             metadata=params.metadata,
             items=None
             if isinstance(params.input, UnsetType)
@@ -98,7 +101,7 @@ class ResponsePlan:
             conversation_id=self.conversation_id if self.in_conversation else None,
             output_modalities=[self.modality],
             max_output_tokens=self.max_tokens,
-            audio=ShownAudio(output=ShownOutput(format=PcmFormat(), voice=self.voice)),
+            audio=ShownAudio(output=ShownOutput(format=self.format, voice=self.voice)),
             metadata=self.metadata,
         )
 

@@ -20,6 +20,7 @@ from s2s_actors.protocol.items import (
     OutputText,
 )
 from s2s_actors.protocol.response import Response, StatusDetails, Usage
+from s2s_actors.protocol.transcoding import WireEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,10 +36,12 @@ class _Output:
 
     index: int
     entry: Entry
+    encoder: WireEncoder
     text: list[str] = field(default_factory=list)
     text_done: bool = False
     speech_left: int = 0
     sent_bytes: int = 0
+    sounded: bool = False
     cut: bool = False
 
 
@@ -124,10 +127,7 @@ class ResponseWriter:
         output = self._outputs[index]
         output.sent_bytes += len(pcm)
         output.entry.add_audio(pcm)
-        for piece in audio.deltas(pcm):
-            self._emit(
-                ev.AudioDelta(**self._place(output), content_index=0, delta=audio.encode(piece))
-            )
+        self._sound(output, output.encoder.encode(pcm))
 
     def speech_done(self, index: int, piece: SpokenPiece) -> None:
         """A piece of an item's text has been spoken."""
@@ -168,7 +168,8 @@ class ResponseWriter:
 
     def _open(self, item: Item) -> _Output:
         spoken = self._spoken and isinstance(item, Message)
-        output = _Output(len(self._outputs), Entry(item, spoken=spoken))
+        encoder = WireEncoder(self._head.audio.output.format)
+        output = _Output(len(self._outputs), Entry(item, spoken=spoken), encoder)
         self._outputs.append(output)
         self._emit(
             ev.OutputItemAdded(response_id=self._head.id, output_index=output.index, item=item)
@@ -177,6 +178,13 @@ class ResponseWriter:
             previous = self._conversation.add(output.entry)
             self._emit(ev.ItemAdded(item=item, previous_item_id=previous))
         return output
+
+    def _sound(self, output: _Output, data: bytes) -> None:
+        for piece in audio.deltas(data, output.encoder.bytes_per_ms):
+            output.sounded = True
+            self._emit(
+                ev.AudioDelta(**self._place(output), content_index=0, delta=audio.encode(piece))
+            )
 
     def _place(self, output: _Output) -> dict[str, Any]:
         return {
@@ -187,6 +195,8 @@ class ResponseWriter:
 
     def _close_if_over(self, output: _Output) -> None:
         if output.text_done and output.speech_left == 0:
+            if output.sent_bytes and output.index not in self._final:
+                self._sound(output, output.encoder.encode(b"", last=True))
             self._close_item(output, "incomplete" if output.cut else "completed")
 
     def _close_item(self, output: _Output, status: ItemStatus) -> None:
@@ -215,7 +225,7 @@ class ResponseWriter:
         place = self._place(output) | {"content_index": 0}
         part: ev.AudioPart | ev.TextPart
         if self._spoken:
-            if output.sent_bytes:
+            if output.sounded:
                 self._emit(ev.AudioDone(**place))
             self._emit(ev.TranscriptDone(**place, transcript=text))
             part = ev.AudioPart(transcript=text)

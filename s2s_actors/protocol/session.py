@@ -24,6 +24,17 @@ class PcmFormat(_Typed, frozen=True, kw_only=True, tag="audio/pcm"):
     rate: Literal[24000] = 24000
 
 
+class PcmuFormat(_Typed, frozen=True, kw_only=True, tag="audio/pcmu"):
+    """G.711 mu-law, 8 kHz mono."""
+
+
+class PcmaFormat(_Typed, frozen=True, kw_only=True, tag="audio/pcma"):
+    """G.711 A-law, 8 kHz mono."""
+
+
+AudioFormat: TypeAlias = PcmFormat | PcmuFormat | PcmaFormat
+
+
 class ServerVad(_Typed, frozen=True, kw_only=True, tag="server_vad"):
     """Turns end after a silence of set length."""
 
@@ -68,7 +79,7 @@ class NoiseReduction(_Settings, frozen=True, kw_only=True):
 class AudioInput(_Settings, frozen=True, kw_only=True):
     """How the user's audio is taken in."""
 
-    format: PcmFormat = PcmFormat()
+    format: AudioFormat = PcmFormat()
     transcription: Transcription | None = None
     noise_reduction: NoiseReduction | None = None
     turn_detection: TurnDetection | None = ServerVad()
@@ -83,7 +94,7 @@ class VoiceId(_Settings, frozen=True, kw_only=True):
 class AudioOutput(_Settings, frozen=True, kw_only=True):
     """How the assistant sounds."""
 
-    format: PcmFormat = PcmFormat()
+    format: AudioFormat = PcmFormat()
     voice: str | VoiceId = "alloy"
     speed: Annotated[float, Meta(ge=0.25, le=1.5)] = 1.0
 

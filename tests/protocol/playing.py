@@ -94,12 +94,11 @@ class Player:
         if isinstance(event, AudioAppend) and self.dialogue.listening.detects:
             # As the conversation does: voice detection gets the audio before the buffer.
             try:
-                self.dialogue.whole_samples(event)
+                self.dialogue.listening.append(self.dialogue.audio_of(event))
             except ClientError as error:
                 self.dialogue.reject(error, event)
-                self.settle()
-                return self.events[before:]
-        self.dialogue.client(event)
+        else:
+            self.dialogue.client(event)
         self.settle()
         return self.events[before:]
 

@@ -210,7 +210,8 @@ def test_an_append_is_not_answered(player: Player) -> None:
 def test_audio_for_voice_detection_is_told_before_it_is_taken(player: Player) -> None:
     player.append(b"x")
 
-    assert player.dialogue.whole_samples(AudioAppend(audio="eXp6")) == b"xyzz"
+    data = player.dialogue.audio_of(AudioAppend(audio="eXp6"))
+    assert player.dialogue.listening.buffer.whole_samples(data) == b"xyzz"
     assert player.now_ms == 0
     with pytest.raises(ClientError, match="base64"):
-        player.dialogue.whole_samples(AudioAppend(audio="!!!"))
+        player.dialogue.audio_of(AudioAppend(audio="!!!"))
