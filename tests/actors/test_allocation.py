@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -66,6 +67,7 @@ class AllocationMachine(RuleBasedStateMachine):
             assert (self.allocation.holder(unit) is not None) == (unit in held)
 
 
+AllocationMachine.TestCase.settings = settings(max_examples=50, stateful_step_count=40)
 TestAllocation = AllocationMachine.TestCase
 
 
