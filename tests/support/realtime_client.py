@@ -35,7 +35,12 @@ Event = dict[str, Any]
 APPEND_MS = 20
 _BYTES_PER_MS = 48
 AUDIO_DELTA = "response.output_audio.delta"
-REFUSALS = ("session_limit_reached", "server_shutting_down", "server_starting")
+REFUSALS = (
+    "session_limit_reached",
+    "server_shutting_down",
+    "server_starting",
+    "internal_error",
+)
 
 
 def script(*answers: str | Mapping[str, Any], **more: Any) -> str:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from s2s_actors.actors.board import Board
 from s2s_actors.backends.base import Models
 from s2s_actors.backends.scripted import ScriptedLlm, ScriptedStt, ScriptedTts, ScriptedVad
-from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.serve import plant
 from s2s_actors.server.app import PoolWatch, Stop, serve
@@ -162,7 +161,6 @@ class RunningServer(Address):
             self._listening.set_exception(error)
         finally:
             pool.stop()
-            join_actors(PATIENCE_S)
             self._clock.close()
 
     async def _serve(self, pool: Outlet, watch: PoolWatch) -> None:
