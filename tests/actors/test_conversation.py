@@ -10,6 +10,7 @@ from s2s_actors.actors import messages as m
 from s2s_actors.actors.board import Board
 from s2s_actors.actors.conversation import ConversationActor, ConversationRules, StageOutlets
 from s2s_actors.actors.lease import Lease
+from s2s_actors.actors.ports import SessionWish
 from s2s_actors.actors.stage import Links
 from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.backends.base import (
@@ -69,7 +70,7 @@ class Bench:
         )
         self.client = Client("canary-a", self.actor)
         self.lease, self.scope = Lease.issue(0, "canary-a"), CancelToken()
-        self.put(m.OpenConversation(self.lease, self.scope, self.client, model))
+        self.put(m.OpenConversation(self.lease, self.scope, self.client, SessionWish(model)))
 
     def put(self, *messages: object) -> None:
         for message in messages:
@@ -158,7 +159,7 @@ def test_a_session_starts_from_nothing_whatever_the_one_before_left() -> None:
     bench.put(m.SessionEnd(bench.lease))
     next_client = Client("canary-b", bench.actor)
     lease = Lease.issue(0, "canary-b")
-    bench.put(m.OpenConversation(lease, CancelToken(), next_client, None))
+    bench.put(m.OpenConversation(lease, CancelToken(), next_client, SessionWish()))
     session = next_client.events[0]["session"]
     assert session["output_modalities"] == ["audio"]
     assert session["audio"]["input"]["turn_detection"] is not None

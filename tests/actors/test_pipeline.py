@@ -10,6 +10,7 @@ import pytest
 from s2s_actors.actors.lease import Lease
 from s2s_actors.actors.messages import Bind, OpenConversation
 from s2s_actors.actors.pipeline import ORDER, Pipeline
+from s2s_actors.actors.ports import SessionWish
 from s2s_actors.runtime.actor import Actor, ActorOutlet
 from s2s_actors.runtime.cancel import CancelToken
 from tests.support.stepping import Recorder, run_until_idle, step
@@ -76,13 +77,13 @@ def test_all_stages_are_bound_before_the_conversation_is() -> None:
     row = Row()
     lease, scope = Lease.issue(0, "sess"), CancelToken()
     client = Nobody()
-    row.pipeline.bind(lease, scope, client, "model")
+    row.pipeline.bind(lease, scope, client, SessionWish("model"))
     head = row.place("conversation")
     step(head)
     # Whatever the conversation sends them now is behind their Bind.
     assert all(not row.place(name).actor_inbox.empty() for name in ORDER[1:])
     row.run()
-    assert head.handled == [OpenConversation(lease, scope, client, "model")]
+    assert head.handled == [OpenConversation(lease, scope, client, SessionWish("model"))]
     assert all(row.place(name).handled == [Bind(lease, scope)] for name in ORDER[1:])
 
 

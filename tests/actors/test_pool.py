@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from s2s_actors.actors import messages as m
 from s2s_actors.actors.pool import PoolRules
-from s2s_actors.actors.ports import Refused
+from s2s_actors.actors.ports import Refused, SessionWish
 from s2s_actors.runtime.reply import ReplyPort
 from tests.support.stepped_plant import STAGES, Poison, SteppedPlant
 
@@ -95,7 +95,9 @@ def test_while_the_models_load_claims_are_refused() -> None:
 def test_a_session_gets_the_model_name_that_its_client_asked_for() -> None:
     with opened() as plant:
         client = plant.client("a")
-        plant.pool.outlet.put(m.Claim(client.session_id, client, client.reply, "gpt-x"))
+        plant.pool.outlet.put(
+            m.Claim(client.session_id, client, client.reply, SessionWish("gpt-x"))
+        )
         plant.run()
         assert client.events[0]["session"]["model"] == "gpt-x"
 
@@ -498,7 +500,7 @@ MOVES = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(moves=MOVES, units=st.integers(1, 3), queue_limit=st.integers(0, 2))
 def test_every_claim_is_answered_once_and_no_unit_is_lost(
     moves: list[tuple[str, int]], units: int, queue_limit: int

@@ -277,7 +277,7 @@ def _stage_error() -> None:
     raise StageError("planned", "It failed.")
 
 
-PlantMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=30)
+PlantMachine.TestCase.settings = settings(max_examples=80, stateful_step_count=30)
 TestPlant = PlantMachine.TestCase
 
 
@@ -294,7 +294,7 @@ MOVES = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(
     before=st.lists(st.integers(0, 12), max_size=60),
     what=st.lists(st.sampled_from(sorted(EVENTS)), max_size=4),
@@ -339,7 +339,7 @@ def test_the_marker_comes_out_whatever_crashes_and_in_whatever_order(
         assert plant.clock.pending == []
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(
     steps=st.lists(st.integers(0, 12), max_size=60),
     stuck=st.sampled_from(STAGES),

@@ -149,10 +149,10 @@ def test_cancelling_takes_effect_within_one_chunk() -> None:
     assert backend.closed
 
 
-@pytest.mark.parametrize("error", [None, StageError("tts_aborted", "Connection closed.")])
-def test_a_cancelled_segment_may_end_as_it_likes(error: StageError | None) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_cancelled_segment_may_end_as_it_likes(fails: bool) -> None:
     cancel = CancelToken()
-    fall = [_raiser(error)] if error else []
+    fall = [_raiser(StageError("tts_aborted", "Connection closed."))] if fails else []
     stage = bench(Voice(24_000, cancel.cancel, *fall))
     speak(stage, cancel=cancel)
     assert stage.conversation.messages == []

@@ -10,6 +10,7 @@ import pytest
 
 from s2s_actors.actors import messages as m
 from s2s_actors.actors.lease import Lease
+from s2s_actors.actors.ports import SessionWish
 from s2s_actors.actors.unit import UnitActor, UnitTimings
 from s2s_actors.protocol import client_events as ce
 from s2s_actors.runtime.reply import ReplyPort
@@ -228,7 +229,7 @@ def test_a_claim_of_a_unit_that_is_in_use_changes_nothing(plant: SteppedPlant) -
     intruder = plant.client("b")
     lease = Lease.issue(0, intruder.session_id)
     before = snapshot(plant)
-    plant.actor("unit-0").outlet.put(m.ClaimUnit(lease, intruder, intruder.reply, None))
+    plant.actor("unit-0").outlet.put(m.ClaimUnit(lease, intruder, intruder.reply, SessionWish()))
     plant.run()
     assert intruder.granted is None
     assert snapshot(plant) == before
