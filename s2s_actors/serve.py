@@ -126,6 +126,7 @@ def plant(settings: Settings, models: Models, board: Board, clock: SystemClock) 
         ),
         conversation=ConversationRules(
             model=models.llm.info.id,
+            stt_model=models.stt.info.id,
             instructions=settings.instructions,
             max_duration_s=settings.session_timeout_s,
         ),

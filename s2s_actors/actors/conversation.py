@@ -35,11 +35,13 @@ class ConversationRules:
         model: Name that a session shows when the client asked for none.
         instructions: System prompt until the client sets another.
         max_duration_s: After that a session is ended.
+        stt_model: Name that a transcription session shows.
     """
 
     model: str
     instructions: str
     max_duration_s: float
+    stt_model: str = "stt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,9 @@ class ConversationActor(StageActor):
         assert isinstance(bind, m.OpenConversation)
         start = SessionStart(
             session_id=bind.lease.session_id,
-            model=bind.model or self._rules.model,
+            model=bind.wish.model or self._rules.model,
+            stt_model=self._rules.stt_model,
+            transcription=bind.wish.transcription,
             instructions=self._rules.instructions,
             max_duration_s=self._rules.max_duration_s,
             expires_at=int(self.around.clock.wall_s() + self._rules.max_duration_s),

@@ -11,9 +11,10 @@ Each message of a unit carries the lease of its session. Audio is 16-bit little-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from s2s_actors.actors.ports import SessionWish
 from s2s_actors.runtime.mailbox import Control, Data, Marker
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Claim(Control):
     session_id: str
     client: ClientPort
     reply: ReplyPort[ClaimReply]
-    model: str | None = None
+    wish: SessionWish = field(default_factory=SessionWish)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class ClaimUnit(Control):
     lease: Lease
     client: ClientPort
     reply: ReplyPort[ClaimReply]
-    model: str | None
+    wish: SessionWish
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +123,10 @@ class Bind(Marker):
 
 @dataclass(frozen=True, slots=True)
 class OpenConversation(Bind):
-    """Bind the conversation and greet the client, who asked for ``model``."""
+    """Bind the conversation and greet the client."""
 
     client: ClientPort
-    model: str | None
+    wish: SessionWish
 
 
 @dataclass(frozen=True, slots=True)

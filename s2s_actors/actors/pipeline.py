@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from s2s_actors.actors.lease import Lease
-    from s2s_actors.actors.ports import ClientPort
+    from s2s_actors.actors.ports import ClientPort, SessionWish
     from s2s_actors.runtime.actor import ActorOutlet
     from s2s_actors.runtime.cancel import CancelToken
     from s2s_actors.runtime.outlet import Outlet
@@ -62,11 +62,11 @@ class Pipeline:
         for outlet in self._outlets.values():
             outlet.abandon()
 
-    def bind(self, lease: Lease, scope: CancelToken, client: ClientPort, model: str | None) -> None:
+    def bind(self, lease: Lease, scope: CancelToken, client: ClientPort, wish: SessionWish) -> None:
         """Bind every stage, the conversation last: it speaks to all the others at once."""
         for name in reversed(ORDER[1:]):
             self.rebind(name, lease, scope)
-        self.head.put(OpenConversation(lease, scope, client, model))
+        self.head.put(OpenConversation(lease, scope, client, wish))
 
     def rebind(self, stage: str, lease: Lease, scope: CancelToken) -> None:
         """Bind one stage."""

@@ -142,7 +142,7 @@ class PoolActor(Actor):
         lease = self._allocation.claim(claim.session_id)
         self._claims[lease.unit] = claim
         self._sessions_total += 1
-        self._units[lease.unit].put(m.ClaimUnit(lease, claim.client, claim.reply, claim.model))
+        self._units[lease.unit].put(m.ClaimUnit(lease, claim.client, claim.reply, claim.wish))
 
     def _refuse_full(self, claim: m.Claim) -> None:
         text = "Every unit of this server is in use."

@@ -10,6 +10,19 @@ if TYPE_CHECKING:
     from s2s_actors.runtime.outlet import Outlet
 
 
+@dataclass(frozen=True, slots=True)
+class SessionWish:
+    """What a client asks for when it connects.
+
+    Attributes:
+        model: Name of a model, None for the server's own; it is only shown.
+        transcription: Whether the session only transcribes.
+    """
+
+    model: str | None = None
+    transcription: bool = False
+
+
 class ClientPort(Protocol):
     """The way out to one client. Both methods are safe from any thread and never block."""
 

@@ -20,7 +20,7 @@ from statecharts.unit import UnitChart
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
     from s2s_actors.actors.pipeline import Pipeline
-    from s2s_actors.actors.ports import ClientPort
+    from s2s_actors.actors.ports import ClientPort, SessionWish
     from s2s_actors.actors.surroundings import Surroundings
     from s2s_actors.runtime.clock import Timer
     from s2s_actors.runtime.outlet import Outlet
@@ -123,7 +123,7 @@ class UnitActor(Actor):
         timings = self._timings
         # Counted by session: what one client provokes must not cost the next one its session.
         intensity = RestartIntensity(timings.max_restarts, timings.restart_window_s)
-        self._session = _Session(message.lease, message.client, message.model, intensity)
+        self._session = _Session(message.lease, message.client, message.wish, intensity)
         self._move("claim", message.lease)
         granted = Granted(message.lease, self._pipeline.head, self.outlet)
         if not message.reply.send(granted):
@@ -202,7 +202,7 @@ class UnitActor(Actor):
         assert session is not None
         match effect:
             case chart.BindStages():
-                self._pipeline.bind(session.lease, session.scope, session.client, session.model)
+                self._pipeline.bind(session.lease, session.scope, session.client, session.wish)
             case chart.ArmClaimDeadline():
                 self._arm("claim", self._timings.claim_timeout_s)
             case chart.ArmDrainDeadline():
@@ -275,12 +275,12 @@ class _Session:
     """What a unit holds for the lease that it is bound to."""
 
     def __init__(
-        self, lease: Lease, client: ClientPort, model: str | None, intensity: RestartIntensity
+        self, lease: Lease, client: ClientPort, wish: SessionWish, intensity: RestartIntensity
     ) -> None:
         self.lease = lease
         self.intensity = intensity
         self.client = client
-        self.model = model
+        self.wish = wish
         self.scope = CancelToken()
         self.passed: set[str] = set()
 

@@ -61,7 +61,7 @@ class Answering:
             ClientError: One is open already, or the overrides are not acceptable.
         """
         check_metadata(params.metadata, param="response.metadata")
-        plan = ResponsePlan.of(params, self._desk.session, self._desk.conversation)
+        plan = ResponsePlan.of(params, self._desk.talk, self._desk.conversation)
         current = self.current
         if plan.in_conversation and current is not None:
             raise ClientError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -17,10 +16,8 @@ from s2s_actors.protocol.items import (
     Message,
     OutputAudio,
 )
+from s2s_actors.protocol.session import SessionAudio, TranscriptionAudio
 from s2s_actors.protocol.transcoding import encoded
-
-if TYPE_CHECKING:
-    from s2s_actors.protocol.session import SessionAudio
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +70,13 @@ class Entry:
             )
         self.item = item
 
-    def with_audio(self, formats: SessionAudio) -> Item:
+    def with_audio(self, formats: SessionAudio | TranscriptionAudio) -> Item:
         """The item with its audio in base64, in the session's formats, as retrieval shows it."""
         if not isinstance(self.item, Message):
             return self.item
-        wire = formats.input.format if self.item.role == "user" else formats.output.format
+        wire = formats.input.format
+        if isinstance(formats, SessionAudio) and self.item.role == "assistant":
+            wire = formats.output.format
         sound = audio.encode(encoded(bytes(self.pcm), wire)) if self.pcm else UNSET
         return replace(
             self.item,

@@ -4,22 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from s2s_actors.errors import ClientError
 from s2s_actors.protocol.conversation import Conversation
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.outputs import Output, Send
+from s2s_actors.protocol.session import RealtimeSession
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.server_events import ServerEvent
-    from s2s_actors.protocol.session import RealtimeSession
+    from s2s_actors.protocol.session import Session
 
 
 class Desk:
     """Where a dialogue puts its outputs: one place, so their order is the order of facts."""
 
-    def __init__(self, session: RealtimeSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.conversation = Conversation(new_id("conv"))
         self._outputs: list[Output] = []
+
+    @property
+    def talk(self) -> RealtimeSession:
+        """The session, if it is one that answers.
+
+        Raises:
+            ClientError: It only transcribes.
+        """
+        if isinstance(self.session, RealtimeSession):
+            return self.session
+        raise ClientError(
+            "invalid_value", "A transcription session has no responses.", param="type"
+        )
+
+    @property
+    def answers(self) -> bool:
+        """Whether what is said gets an answer without being asked for."""
+        detection = self.session.audio.input.turn_detection
+        conversing = isinstance(self.session, RealtimeSession)
+        return conversing and detection is not None and detection.create_response
 
     def put(self, output: Output) -> None:
         """Ask the owner to do something."""

@@ -19,10 +19,17 @@ from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.desk import Desk
 from s2s_actors.protocol.item_checks import prepared
 from s2s_actors.protocol.listening import IDLE_TIMER, Listening
-from s2s_actors.protocol.merge import apply_update
+from s2s_actors.protocol.merge import apply_update, voice_of
 from s2s_actors.protocol.outputs import ArmTimer, HangUp
 from s2s_actors.protocol.response import ResponseParams
-from s2s_actors.protocol.session import RealtimeSession
+from s2s_actors.protocol.session import (
+    AudioInput,
+    RealtimeSession,
+    Session,
+    Transcription,
+    TranscriptionAudio,
+    TranscriptionSession,
+)
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.outputs import Output
@@ -38,6 +45,8 @@ class SessionStart:
     Attributes:
         session_id: Its id, as clients see it.
         model: Name that the client asked for, or the server's own.
+        stt_model: Name of the speech recognition model.
+        transcription: Whether the session only transcribes.
         instructions: System prompt until the client sets another.
         max_duration_s: After that the session is ended.
         expires_at: The same as Unix time.
@@ -48,6 +57,24 @@ class SessionStart:
     instructions: str
     max_duration_s: float
     expires_at: int
+    stt_model: str = "stt"
+    transcription: bool = False
+
+    def session(self) -> Session:
+        """The session with its defaults."""
+        if self.transcription:
+            heard = AudioInput(transcription=Transcription(model=self.stt_model))
+            return TranscriptionSession(
+                id=self.session_id,
+                expires_at=self.expires_at,
+                audio=TranscriptionAudio(input=heard),
+            )
+        return RealtimeSession(
+            id=self.session_id,
+            model=self.model,
+            instructions=self.instructions,
+            expires_at=self.expires_at,
+        )
 
 
 class Dialogue:
@@ -55,18 +82,12 @@ class Dialogue:
 
     def __init__(self, start: SessionStart) -> None:
         self._start = start
-        session = RealtimeSession(
-            id=start.session_id,
-            model=start.model,
-            instructions=start.instructions,
-            expires_at=start.expires_at,
-        )
-        self._desk = Desk(session)
+        self._desk = Desk(start.session())
         self._answering = Answering(self._desk, on_over=self._response_over)
         self.listening = Listening(self._desk, self._answering)
 
     @property
-    def session(self) -> RealtimeSession:
+    def session(self) -> Session:
         """The effective session."""
         return self._desk.session
 
@@ -143,7 +164,7 @@ class Dialogue:
     def _update(self, event: ce.SessionUpdate) -> None:
         old = self.session
         new = apply_update(old, event.session)
-        if new.audio.output.voice != old.audio.output.voice and self._answering.has_spoken:
+        if self._answering.has_spoken and voice_of(new) != voice_of(old):
             raise ClientError(
                 "cannot_update_voice",
                 "Cannot update a conversation's voice if assistant audio is present.",

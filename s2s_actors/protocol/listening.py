@@ -152,7 +152,7 @@ class Listening:
         self._hear(None)
         end_ms = max(at_ms, turn.start_ms)
         self._desk.send(ev.SpeechStopped(item_id=turn.item_id, audio_end_ms=end_ms))
-        self._commit(turn, end_ms, answer=detection.create_response)
+        self._commit(turn, end_ms, answer=self._desk.answers)
 
     def idle_timeout(self) -> None:
         """The user has said nothing since the last answer: let the assistant go on."""

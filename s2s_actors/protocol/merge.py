@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol.session import AudioOutput, RealtimeSession, VoiceId
+from s2s_actors.protocol.session import (
+    AudioOutput,
+    RealtimeSession,
+    Session,
+    VoiceId,
+)
 from s2s_actors.protocol.validation import check_depth, convert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+S = TypeVar("S", bound=Session)
+
+_KINDS = ("realtime", "transcription")
 _READ_ONLY = ("id", "object", "expires_at")
 _IGNORED = ("model",)
 """Stock clients always send the model; the connection has fixed it already."""
@@ -23,7 +31,7 @@ _WHOLE = ("tools", "tool_choice", "parameters", "variables", "metadata")
 """Values that are replaced as they come: merging into them would mean nothing."""
 
 
-def apply_update(session: RealtimeSession, patch: Mapping[str, Any]) -> RealtimeSession:
+def apply_update(session: S, patch: Mapping[str, Any]) -> S:
     """The session after an update.
 
     Only fields that are present change; objects merge; null clears what may be null.
@@ -31,12 +39,20 @@ def apply_update(session: RealtimeSession, patch: Mapping[str, Any]) -> Realtime
     Raises:
         ClientError: The update is not acceptable; ``session`` stands as it was.
     """
-    _check_head(patch)
+    _check_head(session, patch)
     check_depth(patch, param="session")
     current = msgspec.to_builtins(session)
     merged = _merge(current, {k: v for k, v in patch.items() if k not in _IGNORED})
-    updated: RealtimeSession = convert(merged, RealtimeSession, root="session")
-    return replace(updated, audio=replace(updated.audio, output=plain_voice(updated.audio.output)))
+    updated: S = convert(merged, type(session), root="session")
+    if isinstance(updated, RealtimeSession):
+        output = plain_voice(updated.audio.output)
+        return replace(updated, audio=replace(updated.audio, output=output))
+    return updated
+
+
+def voice_of(session: Session) -> str | VoiceId | None:
+    """The assistant's voice, None where nobody speaks."""
+    return session.audio.output.voice if isinstance(session, RealtimeSession) else None
 
 
 def plain_voice(output: AudioOutput) -> AudioOutput:
@@ -46,7 +62,7 @@ def plain_voice(output: AudioOutput) -> AudioOutput:
     return output
 
 
-def _check_head(patch: Mapping[str, Any]) -> None:
+def _check_head(session: Session, patch: Mapping[str, Any]) -> None:
     kind = patch.get("type")
     if kind is None:
         raise ClientError(
@@ -54,10 +70,11 @@ def _check_head(patch: Mapping[str, Any]) -> None:
             "Missing required parameter: 'session.type'.",
             param="session.type",
         )
-    if kind == "transcription":
+    own_kind = session.__struct_config__.tag
+    if kind in _KINDS and kind != own_kind:
         raise ClientError(
             "invalid_parameter",
-            "Passing a transcription session update event to a realtime session is not allowed.",
+            f"Passing a {kind} session update event to a {own_kind} session is not allowed.",
             param="session.type",
         )
     for name in _READ_ONLY:

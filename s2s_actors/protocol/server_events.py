@@ -13,7 +13,7 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol.ids import event_id
 from s2s_actors.protocol.items import Item
 from s2s_actors.protocol.response import ErrorDetail, Response
-from s2s_actors.protocol.session import RealtimeSession
+from s2s_actors.protocol.session import Session
 
 
 class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -25,13 +25,13 @@ class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
 class SessionCreated(_Event, frozen=True, kw_only=True, tag="session.created"):
     """First event of every session."""
 
-    session: RealtimeSession
+    session: Session
 
 
 class SessionUpdated(_Event, frozen=True, kw_only=True, tag="session.updated"):
     """The whole session after an update."""
 
-    session: RealtimeSession
+    session: Session
 
 
 class SpeechStarted(_Event, frozen=True, kw_only=True, tag="input_audio_buffer.speech_started"):

@@ -162,10 +162,28 @@ ToolChoice: TypeAlias = Literal["auto", "none", "required"] | FunctionChoice
 Include: TypeAlias = list[Literal["item.input_audio_transcription.logprobs"]]
 
 
-class RealtimeSession(_Settings, frozen=True, kw_only=True):
+class TranscriptionAudio(_Settings, frozen=True, kw_only=True):
+    """A session that only transcribes hears and does not speak."""
+
+    input: AudioInput = AudioInput()
+
+
+class TranscriptionSession(_Typed, frozen=True, kw_only=True, tag="transcription"):
+    """What ``session.created`` and ``session.updated`` show of a session that only transcribes.
+
+    Its turn detection may carry ``create_response``; there are no responses all the same.
+    """
+
+    object: Literal["realtime.transcription_session"] = "realtime.transcription_session"
+    id: str
+    expires_at: int
+    audio: TranscriptionAudio = TranscriptionAudio()
+    include: Include | None = None
+
+
+class RealtimeSession(_Typed, frozen=True, kw_only=True, tag="realtime"):
     """Everything that ``session.created`` and ``session.updated`` show."""
 
-    type: Literal["realtime"] = "realtime"
     object: Literal["realtime.session"] = "realtime.session"
     id: str
     model: str
@@ -182,3 +200,6 @@ class RealtimeSession(_Settings, frozen=True, kw_only=True):
     expires_at: int
     audio: SessionAudio = SessionAudio()
     include: Include | None = None
+
+
+Session: TypeAlias = RealtimeSession | TranscriptionSession

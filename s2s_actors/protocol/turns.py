@@ -97,9 +97,12 @@ class Turns:
         if not self.context_ready:
             return
         self._answering.context_ready()
-        detection = self._desk.session.audio.input.turn_detection
-        answers = detection is not None and detection.create_response
-        if self.debt.owed and answers and not self._user_speaks() and (not turn or turn.wanted):
+        if (
+            self.debt.owed
+            and self._desk.answers
+            and not self._user_speaks()
+            and (not turn or turn.wanted)
+        ):
             self.debt.answer(context_ready=True)
 
     # --- transcripts ----------------------------------------------------------------------

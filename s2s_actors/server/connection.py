@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 
 from s2s_actors.actors.messages import CancelClaim, Claim
 from s2s_actors.actors.messages import EndSession as EndSessionMessage
-from s2s_actors.actors.ports import ClaimReply, Granted, Refused
+from s2s_actors.actors.ports import ClaimReply, Granted, Refused, SessionWish
 from s2s_actors.protocol.codec import encode
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.server_events import server_error
@@ -93,7 +93,8 @@ class Connection:
     def _claim(self) -> Claim:
         assert self._ws.request is not None
         target = target_of(self._ws.request)
-        return Claim(self._session_id, self._outbox, self._reply, target.model)
+        wish = SessionWish(target.model, transcription=target.intent == "transcription")
+        return Claim(self._session_id, self._outbox, self._reply, wish)
 
     async def _serve(self, reader: asyncio.Task[None], writer: asyncio.Task[Written]) -> None:
         """Wait for whatever happens and feed the chart, until it says that it is over."""

@@ -19,6 +19,7 @@ from s2s_actors.protocol import codec, outputs
 from s2s_actors.protocol.client_events import AudioAppend
 from s2s_actors.protocol.dialogue import Dialogue, SessionStart
 from s2s_actors.protocol.server_events import client_error
+from s2s_actors.protocol.session import RealtimeSession
 from tests.support import strict_events
 from tests.support.stream_checker import StreamChecker
 
@@ -126,6 +127,13 @@ class Player:
         return response_id_of(events)
 
     # --- voice detection ------------------------------------------------------------------
+
+    @property
+    def talk(self) -> RealtimeSession:
+        """The session, which is one that answers."""
+        session = self.dialogue.session
+        assert isinstance(session, RealtimeSession)
+        return session
 
     @property
     def now_ms(self) -> int:

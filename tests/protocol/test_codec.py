@@ -177,7 +177,7 @@ def test_deep_nesting_is_refused_before_it_can_do_harm(depth: int) -> None:
         error = error_of(player.send_raw(raw))
         assert error["code"] in ("invalid_value", "invalid_json")
 
-    assert player.dialogue.session.tools == []
+    assert player.talk.tools == []
 
 
 def test_nesting_that_people_use_is_taken() -> None:

@@ -195,7 +195,7 @@ def test_the_type_must_be_there() -> None:
         assert error["param"] == "session.type"
         assert error["message"] == "Missing required parameter: 'session.type'."
         assert error["event_id"] == "e1"
-    assert player.dialogue.session.instructions == "Be kind."
+    assert player.talk.instructions == "Be kind."
 
 
 def test_a_session_keeps_its_type() -> None:
@@ -344,7 +344,7 @@ def test_the_voice_is_fixed_once_it_has_been_heard() -> None:
     assert error["message"] == (
         "Cannot update a conversation's voice if assistant audio is present."
     )
-    assert player.dialogue.session.instructions == "Be kind."
+    assert player.talk.instructions == "Be kind."
     for same in ("verse", {"id": "verse"}):
         assert types(player.update(**audio_out(voice=same))) == ["session.updated"]
 

@@ -57,7 +57,7 @@ def test_the_claim_says_which_model_the_client_asked_for() -> None:
                 pass
             async with client(port, "/v1/realtime"):
                 pass
-        assert [claim.model for claim in pool.claims] == ["gpt-x", None]
+        assert [claim.wish.model for claim in pool.claims] == ["gpt-x", None]
 
     run(scenario())
 
