@@ -138,6 +138,7 @@ def _server_options(settings: Settings) -> ServerOptions:
         host=settings.host,
         port=settings.port,
         max_frame_bytes=settings.max_frame_bytes,
+        compression=settings.compression == "deflate",
         write_timeout_s=settings.write_timeout_s,
     )
 

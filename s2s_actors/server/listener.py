@@ -112,7 +112,7 @@ class Listener:
             create_connection=self._connection_class(),
             process_request=self._gate.process_request,
             select_subprotocol=select_subprotocol,
-            compression=None,
+            compression="deflate" if options.compression else None,
             server_header="s2s_actors",
             open_timeout=options.handshake_timeout_s,
             ping_interval=options.ping_interval_s,

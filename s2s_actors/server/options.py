@@ -16,6 +16,8 @@ class ServerOptions:
         port: Port to listen on; 0 lets the system choose.
         max_frame_bytes: Largest message of a client; a larger one closes with 1009. 15 MiB
             of audio in one append are 20 MiB of base64.
+        compression: Whether clients may negotiate ``permessage-deflate``: it costs more CPU
+            than base64 of audio is worth on a fast network.
         write_timeout_s: How long a client may leave its socket unread before it is dropped.
         close_timeout_s: How long a client may take over its half of a closing handshake.
         handshake_timeout_s: How long a client may take over its request.
@@ -30,6 +32,7 @@ class ServerOptions:
     host: str = "127.0.0.1"
     port: int = 8765
     max_frame_bytes: int = 32 * _MIB
+    compression: bool = False
     write_timeout_s: float = 10.0
     close_timeout_s: float = 2.0
     handshake_timeout_s: float = 10.0

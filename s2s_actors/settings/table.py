@@ -172,6 +172,11 @@ class Settings:
     max_frame_bytes: int = _setting(
         32 * MIB, Size(1024, 1024 * MIB), "Largest websocket message taken from a client."
     )
+    compression: str = _setting(
+        "off",
+        Choice(("off", "deflate")),
+        "Compression that clients may negotiate; it saves bandwidth and costs CPU.",
+    )
     log_level: str = _setting(
         "info", Choice(("debug", "info", "warning", "error")), "Least severity that is logged."
     )

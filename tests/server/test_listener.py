@@ -247,3 +247,15 @@ def test_closing_the_listener_ends_sessions_and_cuts_what_hangs() -> None:
             await raw.close()
 
     run(scenario())
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_compression_is_negotiated_only_if_the_operator_wants_it(*, wanted: bool) -> None:
+    async def scenario() -> None:
+        async with (
+            listening(FakePool(), compression=wanted) as port,
+            client(port, compression="deflate") as ws,
+        ):
+            assert bool(ws.protocol.extensions) is wanted
+
+    run(scenario())

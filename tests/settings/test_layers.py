@@ -141,7 +141,7 @@ def test_an_unknown_table_is_refused_with_all_that_is_known(tmp_path: Path) -> N
     error = refusal(file=write(tmp_path, "[xyzzy]\nport = 3"))
     assert "'xyzzy'" in error.message
     assert error.hint is not None
-    assert "claim_timeout, drain_timeout" in error.hint
+    assert "claim_timeout, compression" in error.hint
 
 
 def test_broken_toml_is_refused_by_file_and_line(tmp_path: Path) -> None:
