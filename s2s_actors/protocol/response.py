@@ -52,7 +52,7 @@ class ResponseParams(_Params, frozen=True, kw_only=True):
     """The ``response`` of a ``response.create``: overrides that last one response."""
 
     conversation: Literal["auto", "none"] = "auto"
-    instructions: str | UnsetType = UNSET
+    instructions: str | UnsetType | None = UNSET
     output_modalities: Modalities | UnsetType = UNSET
     audio: ResponseAudio = ResponseAudio()
     tools: list[FunctionTool] | UnsetType = UNSET

@@ -69,7 +69,9 @@ class ResponsePlan:
             in_conversation=params.conversation == "auto",
             conversation_id=conversation.id,
             modality=_or(params.output_modalities, session.output_modalities)[0],
-            instructions=_or(params.instructions, session.instructions),
+            instructions=session.instructions
+            if params.instructions is None
+            else _or(params.instructions, session.instructions),
             tools=tuple(tools),
             tool_choice=_or(params.tool_choice, session.tool_choice),
             max_tokens=_or(params.max_output_tokens, session.max_output_tokens),

@@ -78,6 +78,11 @@ def test_no_tools_and_no_instructions_are_overrides_too(player: Player) -> None:
     assert (work.tools, work.instructions) == ((), "")
 
 
+def test_instructions_that_are_null_are_no_override(player: Player) -> None:
+    # LiveKit sends them so whenever it has none for this response.
+    assert generation(player, instructions=None).instructions == "Be kind."
+
+
 def test_voice_and_speed_reach_the_voice() -> None:
     player = Player()
     player.update(audio={"output": {"voice": "ash", "speed": 0.5}})
