@@ -1,0 +1,91 @@
+"""Hooks of pytest: options, the order of the checks, known gaps, and the scorecard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .checks import Check, check_of
+from .scorecard import FAILED, NOT_APPLICABLE, PASSED, Scorecard
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+__all__ = ["add_options", "mark_known_gaps", "order", "record", "show"]
+
+_OPTIONS: dict[str, str] = {
+    "--server": "ws:// or wss:// address of the server under test, with the path /v1/realtime",
+    "--api-key": "key of the server under test; checks of wrong keys need one",
+    "--model": "model named in the URL (default: gpt-realtime)",
+    "--pool-url": "HTTP address that tells how many sessions are in_use",
+    "--expiring-server": "address of a server of the same kind whose sessions last only seconds",
+    "--mcp-url": "MCP server that the server under test can reach",
+    "--pace": "speed at which audio is sent; 1 is real time, 0 as fast as it goes (default: 1)",
+}
+_card = pytest.StashKey[Scorecard]()
+LAST = "run_last"
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Options of the suite."""
+    group = parser.getgroup("conformance", "conformance of a Realtime server")
+    for name, text in _OPTIONS.items():
+        group.addoption(name, default=None, help=text)
+    group.addoption(
+        "--scripted", action="store_true", help="the server plays the suite's script (README.md)"
+    )
+
+
+def order(items: list[pytest.Item]) -> None:
+    """Put those that only wait to the end."""
+    items.sort(key=lambda item: item.get_closest_marker(LAST) is not None)
+
+
+def mark_known_gaps(items: list[pytest.Item], gaps: Mapping[str, str]) -> list[str]:
+    """Expect the failure of these checks; return ids that no check has."""
+    checks = {found.id: item for item in items if (found := check_of(item))}
+    for check_id, reason in gaps.items():
+        if check_id in checks:
+            checks[check_id].add_marker(pytest.mark.xfail(reason=reason, strict=True))
+    return sorted(set(gaps) - set(checks))
+
+
+def record(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Write the outcome of a test into the scorecard."""
+    report = yield
+    check = check_of(item)
+    if check is not None and (call.when == "call" or report.outcome != "passed"):
+        card = item.config.stash.setdefault(_card, Scorecard())
+        card.record(check, *_verdict(check, report, call))
+    return report
+
+
+def _verdict(
+    check: Check, report: pytest.TestReport, call: pytest.CallInfo[None]
+) -> tuple[str, str]:
+    del check
+    gap = getattr(report, "wasxfail", None)
+    if report.skipped and gap is None:
+        return NOT_APPLICABLE, ""
+    if report.passed:
+        return PASSED, ""
+    return FAILED, f"known gap: {gap}" if gap else _first_line(call)
+
+
+def _first_line(call: pytest.CallInfo[Any]) -> str:
+    if call.excinfo is None:
+        return "it passes, but is listed as a known gap"
+    text = str(call.excinfo.value).strip()
+    return text.splitlines()[0] if text else call.excinfo.typename
+
+
+def show(reporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the scorecard."""
+    card = config.stash.get(_card, Scorecard())
+    if card:
+        reporter.section("conformance")
+        for line in card.lines():
+            reporter.write_line(line)
