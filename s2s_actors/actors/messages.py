@@ -138,10 +138,14 @@ class SessionEnd(Marker):
 
 @dataclass(frozen=True, slots=True)
 class StagePassed(Control):
-    """A stage has reset and passed SESSION_END on (bookkeeping for quarantine)."""
+    """A stage has reset and passed SESSION_END on (bookkeeping for quarantine).
+
+    ``dropped`` counts the messages of other leases that came to it since the last time.
+    """
 
     lease: Lease
     stage: str
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
