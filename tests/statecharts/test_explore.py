@@ -56,6 +56,10 @@ class ShortCounter(Counter):
     limit = 3
 
 
+class LongerCounter(Counter):
+    limit = 5
+
+
 MORE, TRAP, SIGH, STOP = map(Stimulus.of, ("more", "trap", "sigh", "stop"))
 ALL = (MORE, TRAP, SIGH, STOP)
 SEEN = explore(ShortCounter, ALL)
@@ -118,6 +122,15 @@ def test_a_way_to_a_state_is_a_shortest_one_and_replays() -> None:
     chart = trace.replay()
     assert observe(chart) == Configuration("done", (("count", 2),))
     assert chart.take_effects() == [Beep(1), Beep(1)]
+
+
+def test_the_shortest_way_is_found_even_if_a_longer_one_could_be_seen_first() -> None:
+    by_two, by_one = Stimulus.of("more", by=2), Stimulus.of("more", by=1)
+    trace = explore(LongerCounter, [by_two, by_one]).counter_state(
+        lambda state: dict(state.data)["count"] != 4
+    )
+    assert trace is not None
+    assert trace.stimuli == (by_two, by_two)
 
 
 @pytest.mark.parametrize("name", ["unit", "stage", "response"])

@@ -123,13 +123,23 @@ def without_pydot(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_pydot")
-def test_a_missing_pydot_is_said_and_hinders_only_what_needs_it(
+def test_a_missing_pydot_is_said_with_the_command_that_mends_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(RenderError, match="pydot") as failure:
         render("unit", "dot")
     assert failure.value.hint == "pip install pydot"
-    assert render("unit", "mermaid")
-    assert render("unit", "md")
     assert main(["--check"]) == 2
     assert "pip install pydot" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["mermaid", "md"])
+def test_text_can_be_drawn_where_pydot_is_not_installed(kind: str) -> None:
+    script = (
+        "import sys; sys.modules['pydot'] = None; from statecharts.render import render; "
+        f"sys.stdout.write(render('unit', {kind!r}))"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
+    assert other.stdout == render("unit", kind)  # type: ignore[arg-type]
