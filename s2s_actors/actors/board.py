@@ -71,11 +71,7 @@ class PoolSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotals:
-    """What all sessions together have cost since the process began.
-
-    The last two should stay near zero: events that a chart refused (late and doubled ones)
-    and messages that came to a stage after their session had ended.
-    """
+    """What all sessions together have cost since the process began."""
 
     sessions: int = 0
     responses: int = 0
@@ -83,8 +79,6 @@ class UsageTotals:
     output_tokens: int = 0
     audio_input_ms: int = 0
     audio_output_ms: int = 0
-    refused_events: int = 0
-    dropped_messages: int = 0
 
 
 @dataclass(slots=True)
@@ -122,16 +116,6 @@ class Board:
                 output_tokens=total.output_tokens + count.output_tokens,
                 audio_input_ms=total.audio_input_ms + count.audio_input_ms,
                 audio_output_ms=total.audio_output_ms + count.audio_output_ms,
-            )
-
-    def note(self, *, refused_events: int = 0, dropped_messages: int = 0) -> None:
-        """Count what was refused or dropped."""
-        with self._lock:
-            total = self._usage
-            self._usage = replace(
-                total,
-                refused_events=total.refused_events + refused_events,
-                dropped_messages=total.dropped_messages + dropped_messages,
             )
 
     def unit(self, index: int) -> UnitSnapshot | None:

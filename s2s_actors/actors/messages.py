@@ -138,14 +138,10 @@ class SessionEnd(Marker):
 
 @dataclass(frozen=True, slots=True)
 class StagePassed(Control):
-    """A stage has reset and passed SESSION_END on (bookkeeping for quarantine).
-
-    ``dropped`` counts the messages of other leases that came to it since the last time.
-    """
+    """A stage has reset and passed SESSION_END on (bookkeeping for quarantine)."""
 
     lease: Lease
     stage: str
-    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,6 @@ class PoolActor(Actor):
             effects = self._chart.fire(event)
         except ServerChart.TransitionNotAllowed:
             logger.debug("%s refused in %s", event, self._chart.state_name)
-            self._around.board.note(refused_events=1)
             return
         for effect in effects:
             match effect:

@@ -77,8 +77,7 @@ class StageActor(Actor):
                 case PassSessionEnd():
                     # First the books, then the marker: when it reaches the unit, the unit
                     # knows of every stage on the way.
-                    dropped, self.dropped = self.dropped, 0
-                    self.links.unit.put(StagePassed(message.lease, self.stage, dropped))
+                    self.links.unit.put(StagePassed(message.lease, self.stage))
                     self.links.onward.put(message)
                 case _:
                     raise NotImplementedError(effect)

@@ -103,7 +103,6 @@ class UnitActor(Actor):
             case m.EndSession():
                 self._end_session(message)
             case m.StagePassed():
-                self._around.board.note(dropped_messages=message.dropped)
                 if self._session is not None and message.lease == self._session.lease:
                     self._session.passed.add(message.stage)
             case m.SessionEnd(lease=lease):
@@ -191,7 +190,6 @@ class UnitActor(Actor):
         except UnitChart.TransitionNotAllowed:
             # Late and doubled events are part of life: a drain may report twice.
             logger.debug("%s refused %s in %s", self.name, event, self._chart.state_name)
-            self._around.board.note(refused_events=1)
             return False
         # Published first: whoever acts on an effect may look at the board.
         self._publish()

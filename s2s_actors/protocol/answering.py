@@ -56,6 +56,7 @@ class Answering:
         Args:
             params: What the client asked for; an empty one for an answer of our own accord.
             context_ready: False if a transcript that the answer depends on is missing yet.
+                What is said in the request itself is waited for in any case.
 
         Raises:
             ClientError: One is open already, or the overrides are not acceptable.
@@ -71,7 +72,7 @@ class Answering:
             )
         run = ResponseRun(plan, self._desk)
         self._runs[run.id] = run
-        if context_ready or not plan.reads_conversation:
+        if (context_ready or not plan.reads_conversation) and not plan.unheard:
             self._advance(run, "context_ready")
         return run
 

@@ -26,8 +26,8 @@ def size_bytes(length_ms: int) -> int:
     return length_ms * BYTES_PER_MS
 
 
-def decode_append(text: str) -> bytes:
-    """Decode the ``audio`` field of an append.
+def decode_append(text: str, *, param: str = "audio") -> bytes:
+    """Decode the ``audio`` field of an append, or that of a content part.
 
     Raises:
         ClientError: Not base64, or larger than :data:`MAX_APPEND_BYTES`.
@@ -35,16 +35,16 @@ def decode_append(text: str) -> bytes:
     if len(text) > (MAX_APPEND_BYTES + 2) // 3 * 4:
         raise ClientError(
             "string_above_max_length",
-            f"Invalid 'audio': at most {MAX_APPEND_BYTES} bytes of audio fit into one append.",
-            param="audio",
+            f"Invalid '{param}': at most {MAX_APPEND_BYTES} bytes of audio fit in there.",
+            param=param,
         )
     if not text:
-        raise ClientError("invalid_value", "Invalid 'audio': it is empty.", param="audio")
+        raise ClientError("invalid_value", f"Invalid '{param}': it is empty.", param=param)
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise ClientError(
-            "invalid_value", "Invalid 'audio': it is not valid base64.", param="audio"
+            "invalid_value", f"Invalid '{param}': it is not valid base64.", param=param
         ) from None
 
 

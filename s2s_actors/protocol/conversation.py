@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
@@ -16,7 +16,7 @@ from s2s_actors.protocol.items import (
     Message,
     OutputAudio,
 )
-from s2s_actors.protocol.session import SessionAudio, TranscriptionAudio
+from s2s_actors.protocol.session import AudioFormat, SessionAudio, TranscriptionAudio
 from s2s_actors.protocol.transcoding import encoded
 
 
@@ -35,6 +35,7 @@ class Entry:
     Attributes:
         item: The item as clients see it, without audio.
         pcm: Audio of its one audio part, in the wire's format.
+        voices: Audio of the parts of a message that a client created, by content index.
         pieces: What an assistant message said, in order.
         spoken: Whether it is the assistant's voice, even if no sound has come of it yet.
         heard_ms: Set by a truncation: nothing after it was heard.
@@ -42,9 +43,27 @@ class Entry:
 
     item: Item
     pcm: bytearray = field(default_factory=bytearray)
+    voices: dict[int, bytes] = field(default_factory=dict)
     pieces: list[SpokenPiece] = field(default_factory=list)
     spoken: bool = False
     heard_ms: int | None = None
+
+    @property
+    def unheard(self) -> tuple[int, ...]:
+        """Parts of a created message whose words are not known yet."""
+        content = self.item.content if isinstance(self.item, Message) else ()
+        return tuple(
+            index
+            for index, part in enumerate(content)
+            if index in self.voices and isinstance(part, InputAudio) and part.transcript is None
+        )
+
+    def write_down(self, index: int, text: str) -> None:
+        """Store the words of a part of the user's voice."""
+        assert isinstance(self.item, Message)
+        content = list(self.item.content)
+        content[index] = InputAudio(transcript=text)
+        self.item = replace(self.item, content=tuple(content))
 
     def add_audio(self, pcm: bytes) -> None:
         """Store more audio, unless nothing more of it was heard."""
@@ -77,14 +96,19 @@ class Entry:
         wire = formats.input.format
         if isinstance(formats, SessionAudio) and self.item.role == "assistant":
             wire = formats.output.format
-        sound = audio.encode(encoded(bytes(self.pcm), wire)) if self.pcm else UNSET
         return replace(
             self.item,
             content=tuple(
-                replace(part, audio=sound) if isinstance(part, InputAudio | OutputAudio) else part
-                for part in self.item.content
+                replace(part, audio=self._sound(index, wire))
+                if isinstance(part, InputAudio | OutputAudio)
+                else part
+                for index, part in enumerate(self.item.content)
             ),
         )
+
+    def _sound(self, index: int, wire: AudioFormat) -> str | UnsetType:
+        pcm = self.voices.get(index, self.pcm)
+        return audio.encode(encoded(bytes(pcm), wire)) if pcm else UNSET
 
 
 def heard_words(pieces: list[SpokenPiece], heard_ms: int) -> str:

@@ -15,7 +15,7 @@ from s2s_actors.protocol import audio
 from s2s_actors.protocol import client_events as ce
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.answering import Answering
-from s2s_actors.protocol.conversation import Entry
+from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.desk import Desk
 from s2s_actors.protocol.item_checks import prepared
 from s2s_actors.protocol.listening import IDLE_TIMER, Listening
@@ -179,14 +179,18 @@ class Dialogue:
 
     def _create_item(self, event: ce.ItemCreate) -> None:
         item = prepared(event.item, self._desk.conversation)
-        previous = self._desk.conversation.add(Entry(item), after=event.previous_item_id)
-        self._desk.send(ev.ItemAdded(item=item, previous_item_id=previous))
-        self._desk.send(ev.ItemDone(item=item, previous_item_id=previous))
+        entry = entry_of(item, self.session.audio.input.format, path="item")
+        previous = self._desk.conversation.add(entry, after=event.previous_item_id)
+        self._desk.send(ev.ItemAdded(item=entry.item, previous_item_id=previous))
+        self._desk.send(ev.ItemDone(item=entry.item, previous_item_id=previous))
+        self.listening.hear(entry)
 
     def _create_response(self, params: ResponseParams) -> None:
         run = self._answering.create(params, context_ready=self.listening.context_ready)
         if run.plan.in_conversation:
             self.listening.response_asked_for()
+        for entry in run.plan.unheard:
+            self.listening.hear(entry, response_id=run.id)
 
     def _truncate(self, event: ce.ItemTruncate) -> None:
         self._desk.conversation.truncate(

@@ -13,7 +13,6 @@ from s2s_actors.protocol.items import (
     ContentPart,
     FunctionCall,
     FunctionCallOutput,
-    InputAudio,
     InputImage,
     Item,
     Message,
@@ -82,7 +81,7 @@ def _check_part(message: Message, path: str, part: ContentPart) -> None:
             f"Invalid value: '{kind}' is not a content type of a message by the {message.role}.",
             param=f"{path}.type",
         )
-    if isinstance(part, InputAudio | InputImage):
+    if isinstance(part, InputImage):
         kind = part.__struct_config__.tag
         raise ClientError(
             "unsupported_content_type",

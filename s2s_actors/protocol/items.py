@@ -24,10 +24,11 @@ class InputAudio(_Part, frozen=True, kw_only=True, tag="input_audio"):
     """The user's voice.
 
     ``transcript`` is null until it is known and must be present: a stock client crashes
-    without the key. ``audio`` (base64) is present only in what a client sends or retrieves.
+    without the key. ``audio`` (base64) is present only in what a client sends or retrieves;
+    a client that repeats what was said may have null there.
     """
 
-    audio: str | UnsetType = UNSET
+    audio: str | UnsetType | None = UNSET
     transcript: str | None = None
 
 

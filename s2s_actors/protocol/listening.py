@@ -17,6 +17,7 @@ from statecharts.turn import TurnChart
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.answering import Answering
+    from s2s_actors.protocol.conversation import Entry
     from s2s_actors.protocol.desk import Desk
     from s2s_actors.protocol.response_run import ResponseRun
 
@@ -189,6 +190,10 @@ class Listening:
     def context_ready(self) -> bool:
         """Whether everything that was said is known as text."""
         return self._turns.context_ready
+
+    def hear(self, entry: Entry, *, response_id: str | None = None) -> None:
+        """Have what is said in a created message transcribed, for a response or for all."""
+        self._turns.hear(entry, response_id=response_id)
 
     def transcribed(self, item_id: str, text: str) -> None:
         """The words of an utterance are known; they may be none."""

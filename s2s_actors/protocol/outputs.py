@@ -31,7 +31,11 @@ class ConfigureVad:
 
 @dataclass(frozen=True, slots=True)
 class StartTranscription:
-    """Transcribe an utterance: PCM in the wire's format."""
+    """Transcribe an utterance: PCM in the wire's format.
+
+    ``item_id`` names the utterance in what comes back. It is that of the item, except for
+    what is said in a message that a client created.
+    """
 
     item_id: str
     pcm: bytes

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from msgspec import UnsetType
 
 from s2s_actors.errors import ClientError
+from s2s_actors.protocol.conversation import Entry
+from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.item_checks import check_content
 from s2s_actors.protocol.items import Item, ItemReference, Message
 from s2s_actors.protocol.response import Response, ShownAudio, ShownOutput
@@ -36,6 +38,7 @@ class ResponsePlan:
         in_conversation: False for an out-of-band response, which leaves no trace in it.
         items: Context given with the request, None for the conversation. References are
             resolved when generation starts: what they name may not be known as text before.
+            The same holds for what is said in the request.
     """
 
     in_conversation: bool
@@ -49,7 +52,7 @@ class ResponsePlan:
     speed: float
     format: AudioFormat
     metadata: dict[str, str] | None
-    items: tuple[ResponseInput, ...] | None
+    items: tuple[Entry | ItemReference, ...] | None
 
     @classmethod
     def of(
@@ -81,13 +84,21 @@ class ResponsePlan:
             metadata=params.metadata,
             items=None
             if isinstance(params.input, UnsetType)
-            else tuple(_checked(n, entry, conversation) for n, entry in enumerate(params.input)),
+            else tuple(
+                _checked(f"response.input[{n}]", entry, session, conversation)
+                for n, entry in enumerate(params.input)
+            ),
         )
 
     @property
     def reads_conversation(self) -> bool:
         """Whether the context depends on what has been said."""
         return self.items is None or any(isinstance(each, ItemReference) for each in self.items)
+
+    @property
+    def unheard(self) -> tuple[Entry, ...]:
+        """Messages of the request with words that are not known yet."""
+        return tuple(each for each in self.items or () if isinstance(each, Entry) and each.unheard)
 
     def context(self, conversation: Conversation) -> tuple[Item, ...]:
         """What the model is to read, as far as it is still there."""
@@ -112,21 +123,22 @@ def _or(override: T | UnsetType, default: T) -> T:
     return default if isinstance(override, UnsetType) else override
 
 
-def _checked(index: int, entry: ResponseInput, conversation: Conversation) -> ResponseInput:
-    path = f"response.input[{index}]"
-    if isinstance(entry, Message):
-        check_content(entry, path=path)
-    elif isinstance(entry, ItemReference) and conversation.find(entry.id) is None:
-        raise ClientError(
-            "invalid_value",
-            f"Invalid '{path}.id': the item with id '{entry.id}' does not exist.",
-            param=f"{path}.id",
-        )
-    return entry
+def _checked(
+    path: str, given: ResponseInput, session: RealtimeSession, conversation: Conversation
+) -> Entry | ItemReference:
+    if isinstance(given, Message):
+        check_content(given, path=path)
+    elif isinstance(given, ItemReference):
+        if conversation.find(given.id) is None:
+            raise ClientError(
+                "invalid_value",
+                f"Invalid '{path}.id': the item with id '{given.id}' does not exist.",
+                param=f"{path}.id",
+            )
+        return given
+    return entry_of(given, session.audio.input.format, path=path)
 
 
-def _resolved(entry: ResponseInput, conversation: Conversation) -> Item | None:
-    if not isinstance(entry, ItemReference):
-        return entry
-    found = conversation.find(entry.id)
+def _resolved(each: Entry | ItemReference, conversation: Conversation) -> Item | None:
+    found = conversation.find(each.id) if isinstance(each, ItemReference) else each
     return found.item if found else None

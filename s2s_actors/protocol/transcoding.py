@@ -54,7 +54,7 @@ class WireEncoder:
     @property
     def bytes_per_ms(self) -> int:
         """Size of a millisecond on the wire."""
-        return audio.BYTES_PER_MS if self._law is None else g711.RATE_HZ // 1000
+        return _bytes_per_ms(self._law)
 
     def encode(self, pcm: bytes, *, last: bool = False) -> bytes:
         """More audio for the wire; ``last`` brings out what the resampler holds back."""
@@ -66,6 +66,21 @@ class WireEncoder:
 def encoded(pcm: bytes, wire: AudioFormat) -> bytes:
     """A whole recording for the wire."""
     return WireEncoder(wire).encode(pcm, last=True)
+
+
+def decoded(data: bytes, wire: AudioFormat) -> bytes:
+    """A whole recording from the wire; PCM passes as it is."""
+    decoder = WireDecoder(wire)
+    return decoder.decode(data) + decoder.flush()
+
+
+def duration_ms(size_bytes: int, wire: AudioFormat) -> int:
+    """How long so much audio of the wire plays."""
+    return size_bytes // _bytes_per_ms(_law(wire))
+
+
+def _bytes_per_ms(law: g711.Law | None) -> int:
+    return audio.BYTES_PER_MS if law is None else g711.RATE_HZ // 1000
 
 
 def _law(wire: AudioFormat) -> g711.Law | None:

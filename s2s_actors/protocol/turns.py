@@ -1,4 +1,8 @@
-"""What the user has said: committed turns, their transcripts, and when they are answered."""
+"""What the user has said: committed turns, their transcripts, and when they are answered.
+
+What is said in a message that the client creates goes the same way as a turn that the
+client commits: it is transcribed, and asks for no answer.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
-from msgspec.structs import replace
 
 from s2s_actors.protocol import audio
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.debt import AnswerDebt
+from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.items import InputAudio, Message
 from s2s_actors.protocol.outputs import Count, StartTranscription
 from s2s_actors.protocol.response import ErrorDetail
@@ -35,6 +39,10 @@ class Turn:
         length_ms: How long it is, once it is committed.
         wanted: Whether the session answers it without being asked.
         entry: Its item, once it is committed.
+        content_index: Which part of its item it is.
+        voice_id: Names it for speech recognition if it is part of a created message;
+            a committed turn goes by its item.
+        response_id: The response that it was sent with, which alone has to do with it.
     """
 
     item_id: str
@@ -43,6 +51,14 @@ class Turn:
     length_ms: int = 0
     wanted: bool = False
     entry: Entry | None = None
+    content_index: int = 0
+    voice_id: str = ""
+    response_id: str | None = None
+
+    @property
+    def is_created(self) -> bool:
+        """Whether it was not spoken into the input buffer."""
+        return bool(self.voice_id)
 
 
 class Turns:
@@ -87,6 +103,29 @@ class Turns:
         self._announce(item_id, "", audio.duration_ms(len(pcm)))
         self.debt.answer(context_ready=self.context_ready)
 
+    def hear(self, entry: Entry, *, response_id: str | None) -> None:
+        """Have what is said in a created message transcribed.
+
+        Args:
+            entry: The message; parts whose words are known are left alone.
+            response_id: Set if it is in the input of a response, not in the conversation.
+        """
+        for index in entry.unheard:
+            pcm = entry.voices[index]
+            turn = Turn(
+                entry.item.id,
+                TurnChart(),
+                start_ms=0,
+                length_ms=audio.duration_ms(len(pcm)),
+                entry=entry,
+                content_index=index,
+                voice_id=new_id("voice"),
+                response_id=response_id,
+            )
+            self._pending[turn.voice_id] = turn
+            self._desk.put(Count(audio_input_ms=turn.length_ms))
+            self._advance(turn, "commit", pcm=pcm, answer=False)
+
     def overtake(self) -> None:
         """The user speaks on: what is not transcribed yet gets no answer of its own."""
         for turn in self._pending.values():
@@ -113,12 +152,14 @@ class Turns:
         if turn is None:
             return
         text = text.strip()
-        self._write_down(turn, text)
-        self._announce(item_id, text, turn.length_ms)
+        assert turn.entry is not None
+        turn.entry.write_down(turn.content_index, text)
+        if self._is_shown(turn):
+            self._announce(turn.item_id, text, turn.length_ms, turn.content_index)
         self._advance(turn, "heard", text=text)
         if turn.chart.silent.is_active and turn.wanted and text:
             self.debt.owe()  # the user has talked past these words
-        self.settle(turn)
+        self.settle(None if turn.is_created else turn)
 
     def failed(self, item_id: str, code: str, message: str) -> None:
         """An utterance could not be transcribed."""
@@ -127,13 +168,14 @@ class Turns:
             return
         alone = turn.wanted and not turn.chart.overtaken.is_active and not self.debt.owed
         self._advance(turn, "failed")
-        if self._desk.session.audio.input.transcription is not None:
-            error = ErrorDetail(type="server_error", code=code, message=message)
-            self._desk.send(ev.TranscriptionFailed(item_id=item_id, content_index=0, error=error))
+        if turn.response_id is not None:
+            self._answering.failed(turn.response_id, code, message)
+        elif self._desk.session.audio.input.transcription is not None:
+            self._announce_failure(turn, code, message)
         elif alone and self._answering.current is None:
             # Without transcription events the failure would be dead air: fail the answer.
             self._answering.fail_at_once(code, message)
-        self.settle(turn)
+        self.settle(None if turn.is_created else turn)
 
     def all_failed(self, code: str, message: str) -> None:
         """Speech recognition is gone, and with it everything that it was doing."""
@@ -168,28 +210,38 @@ class Turns:
         prompt = settings.prompt if settings else None
         self._desk.put(
             StartTranscription(
-                turn.item_id,
+                turn.voice_id or turn.item_id,
                 pcm,
                 language=None if isinstance(language, UnsetType) else language,
                 prompt=None if isinstance(prompt, UnsetType) else prompt,
             )
         )
 
-    def _write_down(self, turn: Turn, text: str) -> None:
-        entry = turn.entry
-        assert entry is not None
-        assert isinstance(entry.item, Message)
-        entry.item = replace(entry.item, content=(InputAudio(transcript=text),))
+    def _is_shown(self, turn: Turn) -> bool:
+        """Whether the client may know the words: the id of an item that is gone may be taken."""
+        if not turn.is_created:
+            return True
+        return self._desk.conversation.find(turn.item_id) is turn.entry
 
-    def _announce(self, item_id: str, text: str, length_ms: int) -> None:
+    def _announce_failure(self, turn: Turn, code: str, message: str) -> None:
+        if self._is_shown(turn):
+            self._desk.send(
+                ev.TranscriptionFailed(
+                    item_id=turn.item_id,
+                    content_index=turn.content_index,
+                    error=ErrorDetail(type="server_error", code=code, message=message),
+                )
+            )
+
+    def _announce(self, item_id: str, text: str, length_ms: int, index: int = 0) -> None:
         if self._desk.session.audio.input.transcription is None:
             return
         if text:
-            self._desk.send(ev.TranscriptionDelta(item_id=item_id, content_index=0, delta=text))
+            self._desk.send(ev.TranscriptionDelta(item_id=item_id, content_index=index, delta=text))
         self._desk.send(
             ev.TranscriptionCompleted(
                 item_id=item_id,
-                content_index=0,
+                content_index=index,
                 transcript=text,
                 usage=ev.DurationUsage(seconds=length_ms / 1000),
             )

@@ -100,12 +100,3 @@ def test_no_count_is_lost_between_two_threads() -> None:
 def _count_often(board: Board) -> None:
     for _ in range(1000):
         board.count(Count(responses=1))
-
-
-def test_refusals_and_drops_are_counted_beside_the_totals() -> None:
-    board = Board()
-    board.note(refused_events=1)
-    board.note(dropped_messages=3)
-    board.note(refused_events=1)
-    usage = board.usage()
-    assert (usage.refused_events, usage.dropped_messages, usage.responses) == (2, 3, 0)

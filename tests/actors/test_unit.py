@@ -694,16 +694,3 @@ def test_a_message_that_is_not_for_units_is_a_fault(plant: SteppedPlant) -> None
 
 def _bug() -> None:
     raise RuntimeError("a bug")
-
-
-def test_late_events_are_counted_and_change_nothing(plant: SteppedPlant) -> None:
-    client = plant.visit("a")
-    grant = client.granted
-    assert grant is not None
-    client.leave()
-    plant.run()
-    before = plant.board.usage().refused_events
-    grant.unit.put(m.SessionEnd(grant.lease))
-    plant.run()
-    assert plant.board.usage().refused_events == before + 1
-    assert plant.state() == "idle"

@@ -38,7 +38,7 @@ def speech(length_ms: int, sample: int = 0) -> bytes:
 def user_text(text: str, **fields: Any) -> Event:
     """A message of the user."""
     content = [{"type": "input_text", "text": text}]
-    return {"type": "message", "role": "user", "content": content, **fields}
+    return {"type": "message", "role": "user", "content": content} | fields
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ WORDS = st.sampled_from(
     ["", " ", "\n", "Hello", " there.", " How are you? ", "Fine!", "*", "日本。", "\u200b", "é🎉"]
 )
 HEARD = st.sampled_from(["", "   ", "Hello there.", "Was it you?"])
+VOICE = {"type": "input_audio", "audio": base64.b64encode(speech(200, 5)).decode()}
+VOICES = st.lists(
+    st.sampled_from([VOICE, VOICE | {"transcript": "Known."}, VOICE | {"audio": "x"}]), max_size=3
+)
 ITEM_IDS = st.sampled_from(["mine", "yours", "x" * 33, "nowhere", ""])
 OPTIONS: dict[str, Any] = {
     "conversation": st.sampled_from(["auto", "none", "other", 5]),
@@ -26,7 +31,13 @@ OPTIONS: dict[str, Any] = {
     "max_output_tokens": st.sampled_from([1, "inf", 0, None]),
     "instructions": st.just("Be brief."),
     "input": st.sampled_from(
-        [[], [user_text("Hi")], [{"type": "item_reference", "id": "mine"}], [5]]
+        [
+            [],
+            [user_text("Hi")],
+            [user_text("Hi", content=[VOICE])],
+            [{"type": "item_reference", "id": "mine"}],
+            [5],
+        ]
     ),
     "audio": st.sampled_from([{}, {"output": {"speed": 1.5}}, {"output": {"speed": 9}}]),
 }
@@ -131,6 +142,13 @@ class AnySequence(RuleBasedStateMachine):
         if data.draw(st.booleans()):
             item["id"] = self.some_item(data)
         self.say("conversation.item.create", item=item, **fields)
+
+    @rule(data=st.data(), content=VOICES)
+    def create_voice(self, data: st.DataObject, content: list[dict[str, Any]]) -> None:
+        item = user_text("", content=content)
+        if data.draw(st.booleans()):
+            item["id"] = self.some_item(data)
+        self.say("conversation.item.create", item=item)
 
     @rule(call_id=st.sampled_from(["call_1", "call_2", "call_9"]))
     def create_output(self, call_id: str) -> None:

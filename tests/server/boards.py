@@ -31,8 +31,6 @@ class FixedBoard(Board):
             output_tokens=4,
             audio_input_ms=5,
             audio_output_ms=6,
-            refused_events=7,
-            dropped_messages=8,
         )
 
 

@@ -85,8 +85,6 @@ def test_usage_is_told_in_totals() -> None:
             "output_tokens": 4,
             "audio_input_ms": 5,
             "audio_output_ms": 6,
-            "refused_events": 7,
-            "dropped_messages": 8,
         },
     )
 

@@ -16,7 +16,7 @@ _OF_SERVER = ("mcp_list_tools", "mcp_call", "mcp_approval_request")
 
 @dataclass(slots=True)
 class _Utterance:
-    """What has been told about a committed piece of the user's voice."""
+    """What has been told about a piece of the user's voice, committed or in a created item."""
 
     must_end: bool
     may_end: bool
@@ -48,7 +48,7 @@ class ConversationRules:
         self._speech_start_ms = 0
         self._clock_ms = 0
         self._stopped: str | None = None
-        self._utterances: dict[str, _Utterance] = {}
+        self._utterances: dict[tuple[str, int], _Utterance] = {}
         self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {
             "input_audio_buffer.speech_started": self._speech_started,
             "input_audio_buffer.speech_stopped": self._speech_stopped,
@@ -87,7 +87,7 @@ class ConversationRules:
             self._fail("ITEMS", f"{self._committed} was committed, but never added")
         if self._stopped is not None:
             self._fail("I8", f"{self._stopped} was stopped, but neither committed nor discarded")
-        for item_id, utterance in self._utterances.items():
+        for (item_id, _), utterance in self._utterances.items():
             if utterance.must_end and not utterance.ended:
                 self._fail("I8", f"{item_id} got neither a transcript nor a failure")
         for item_id in self.order:
@@ -139,7 +139,7 @@ class ConversationRules:
         self._stopped = self._speaking = None
         self.seen.add(item_id)
         self._committed, self._committed_before = item_id, last
-        self._utterances[item_id] = _Utterance(self._transcribes, self._transcribes)
+        self._utterances[item_id, 0] = _Utterance(self._transcribes, self._transcribes)
 
     def _cleared(self, _event: dict[str, Any]) -> None:
         self._acknowledge("input_audio_buffer.clear")
@@ -172,8 +172,15 @@ class ConversationRules:
             self._committed = None
         elif item_id not in self.of_responses and event["item"].get("type") not in _OF_SERVER:
             self._by_client.add(item_id)
+            self._expect_words(event["item"])
         self.seen.add(item_id)
         self.order.insert(0 if previous is None else self.order.index(previous) + 1, item_id)
+
+    def _expect_words(self, item: dict[str, Any]) -> None:
+        """What is said in an item that the client created may be transcribed, part by part."""
+        for index, part in enumerate(item.get("content") or ()):
+            if part["type"] == "input_audio" and part.get("transcript") is None:
+                self._utterances[item["id"], index] = _Utterance(False, self._transcribes)
 
     def _is_done(self, event: dict[str, Any]) -> None:
         item_id = event["item"]["id"]
@@ -211,11 +218,12 @@ class ConversationRules:
     # --- transcripts ----------------------------------------------------------------------
 
     def _utterance(self, event: dict[str, Any]) -> _Utterance:
-        utterance = self._utterances.get(event["item_id"])
+        place = event["item_id"], event.get("content_index", 0)
+        utterance = self._utterances.get(place)
         if utterance is None:
+            if (event["item_id"], 0) in self._utterances:
+                self._fail("I9", f"part {place[1]} of {event['item_id']} holds no voice")
             self._fail("I8", f"{event['item_id']} was never committed")
-        if event.get("content_index", 0) != 0:
-            self._fail("I9", "the voice of an utterance is its part 0")
         if utterance.ended:
             self._fail("I9", f"the transcript of {event['item_id']} had ended already")
         if not utterance.may_end:

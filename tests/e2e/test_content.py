@@ -1,0 +1,54 @@
+"""What clients put into the conversation besides text, over a real connection."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+from tests.support.realtime_client import RealtimeClient
+from tests.support.running_server import run
+from tests.support.sound import tone
+
+if TYPE_CHECKING:
+    from tests.support.running_server import RunningServer
+
+CREATE = "conversation.item.create"
+COMPLETED = "conversation.item.input_audio_transcription.completed"
+
+
+def message(*parts: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "message", "role": "user", "content": list(parts)}
+
+
+def voice(length_ms: int) -> dict[str, Any]:
+    return {"type": "input_audio", "audio": base64.b64encode(tone(length_ms)).decode()}
+
+
+def test_audio_in_a_created_item_is_heard_and_answered(server: RunningServer) -> None:
+    async def scenario() -> None:
+        async with RealtimeClient(server) as client:
+            await client.play("You said {user}.", stt=["good", "morning"])
+            await client.send(CREATE, item=message(voice(300), voice(500)))
+            await client.create(output_modalities=["text"])
+            response = await client.done()
+            assert response["output"][0]["content"][0]["text"] == "You said good morning."
+            heard = client.of(COMPLETED)
+            assert [(e["content_index"], e["transcript"]) for e in heard] == [
+                (0, "good"),
+                (1, "morning"),
+            ]
+
+    run(scenario())
+
+
+def test_audio_in_the_input_of_a_response_is_heard_by_it_alone(server: RunningServer) -> None:
+    async def scenario() -> None:
+        async with RealtimeClient(server) as client:
+            await client.play("You said {user}.", stt=["hello"])
+            given = [message(voice(300))]
+            await client.create(conversation="none", output_modalities=["text"], input=given)
+            response = await client.done()
+            assert response["output"][0]["content"][0]["text"] == "You said hello."
+            assert client.of(COMPLETED) == []
+
+    run(scenario())
