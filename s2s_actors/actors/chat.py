@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 
 from s2s_actors.backends.base import ChatMessage, LlmRequest, ToolCall, ToolSpec
+from s2s_actors.backends.images import ImageInput
 from s2s_actors.protocol.items import (
     FunctionCall,
     FunctionCallOutput,
     InputAudio,
+    InputImage,
     Item,
     Message,
     text_of,
@@ -56,10 +58,18 @@ def _messages(items: Iterable[Item]) -> Iterable[ChatMessage]:
             calls = []
         if isinstance(item, FunctionCallOutput):
             yield ChatMessage("tool", item.output, call_id=item.call_id)
-        elif text := text_of(item).strip():
-            yield ChatMessage(item.role, text)
+        elif (text := text_of(item).strip()) or _images(item):
+            yield ChatMessage(item.role, text, images=_images(item))
     if calls:
         yield ChatMessage("assistant", "", tool_calls=tuple(calls))
+
+
+def _images(item: Message) -> tuple[ImageInput, ...]:
+    return tuple(
+        ImageInput(part.image_url, "auto" if isinstance(part.detail, UnsetType) else part.detail)
+        for part in item.content
+        if isinstance(part, InputImage)
+    )
 
 
 def _is_silence(item: Item) -> bool:
@@ -67,6 +77,7 @@ def _is_silence(item: Item) -> bool:
         isinstance(item, Message)
         and any(isinstance(part, InputAudio) for part in item.content)
         and not text_of(item).strip()
+        and not _images(item)
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from s2s_actors.backends.images import ImageInput
     from s2s_actors.runtime.cancel import CancelToken
 
 Kind: TypeAlias = Literal["vad", "stt", "llm", "tts"]
@@ -182,6 +183,8 @@ class ChatMessage:
     Attributes:
         role: Who speaks; ``tool`` is the output of a function call.
         text: What is said, or the output of the call.
+        images: What the user showed. A model that can't see gets a note instead
+            (:func:`s2s_actors.backends.images.text_alone`).
         tool_calls: Calls made by the assistant in this message.
         call_id: For ``tool``: the call that this answers.
     """
@@ -190,6 +193,7 @@ class ChatMessage:
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
+    images: tuple[ImageInput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
+from s2s_actors.backends.images import text_alone
 from s2s_actors.backends.tool_call_parser import written_call
 from s2s_actors.errors import StageError
 
@@ -81,7 +82,7 @@ class ChatPrompt:
         return tokens
 
     def _entry(self, message: ChatMessage) -> dict[str, Any]:
-        entry: dict[str, Any] = {"role": message.role, "content": message.text}
+        entry: dict[str, Any] = {"role": message.role, "content": text_alone(message)}
         if not message.tool_calls:
             return entry
         if not self.knows_tools:

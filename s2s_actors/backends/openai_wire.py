@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 
     from s2s_actors.backends.base import ChatMessage, LlmEvent, LlmRequest
+    from s2s_actors.backends.images import ImageInput
 
 __all__ = ["ChunkReader", "request_body", "stage_error"]
 
@@ -56,6 +57,9 @@ def request_body(request: LlmRequest, model: str, *, limit_key: str) -> dict[str
 
 def _message(message: ChatMessage) -> dict[str, Any]:
     entry: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.images:
+        text = [{"type": "text", "text": message.text}] if message.text else []
+        entry["content"] = [*text, *(_image(image) for image in message.images)]
     if message.role == "tool":
         entry["tool_call_id"] = message.call_id
     if message.tool_calls:
@@ -69,6 +73,10 @@ def _message(message: ChatMessage) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     return entry
+
+
+def _image(image: ImageInput) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": image.url, "detail": image.detail}}
 
 
 def _tool_choice(choice: str) -> str | dict[str, Any]:

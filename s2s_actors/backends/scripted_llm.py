@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from s2s_actors.backends.base import Finished, TextDelta, ToolCallDelta, ToolCallStarted
+from s2s_actors.backends.images import text_alone
 from s2s_actors.backends.script import LlmAnswer, LlmScript, in_band
 from s2s_actors.backends.scripted_base import Scripted, befall, pause
 
@@ -83,7 +84,7 @@ def _turns(messages: tuple[ChatMessage, ...]) -> list[str]:
     user, previous_role = "", ""
     for message in messages:
         if message.role == "user":
-            user = message.text
+            user = text_alone(message)
         if message.role == "user" or (message.role == "tool" and previous_role != "tool"):
             turns.append(user)
         previous_role = message.role

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.ids import MAX_ITEM_ID_CHARS, new_id
+from s2s_actors.protocol.images import check_size, image_bytes
 from s2s_actors.protocol.items import (
     ALLOWED_PARTS,
     ContentPart,
@@ -63,8 +64,13 @@ def check_content(message: Message, *, path: str) -> None:
     Raises:
         ClientError: Naming the part at fault.
     """
+    images_bytes = 0
     for index, part in enumerate(message.content):
-        _check_part(message, f"{path}.content[{index}]", part)
+        where = f"{path}.content[{index}]"
+        _check_part(message, where, part)
+        if isinstance(part, InputImage):
+            images_bytes += image_bytes(part.image_url, param=f"{where}.image_url")
+            check_size(images_bytes, param=f"{where}.image_url")
 
 
 def _check_part(message: Message, path: str, part: ContentPart) -> None:
@@ -79,12 +85,5 @@ def _check_part(message: Message, path: str, part: ContentPart) -> None:
         raise ClientError(
             "invalid_value",
             f"Invalid value: '{kind}' is not a content type of a message by the {message.role}.",
-            param=f"{path}.type",
-        )
-    if isinstance(part, InputImage):
-        kind = part.__struct_config__.tag
-        raise ClientError(
-            "unsupported_content_type",
-            f"Content of type '{kind}' is not supported in a created item.",
             param=f"{path}.type",
         )

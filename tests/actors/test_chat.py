@@ -6,10 +6,12 @@ from typing import Any
 
 from s2s_actors.actors.chat import SILENCE, request_of
 from s2s_actors.backends.base import ChatMessage, LlmRequest, ToolCall, ToolSpec
+from s2s_actors.backends.images import ImageInput
 from s2s_actors.protocol.items import (
     FunctionCall,
     FunctionCallOutput,
     InputAudio,
+    InputImage,
     InputText,
     Item,
     Message,
@@ -132,3 +134,21 @@ def test_the_choice_of_a_tool_and_the_limit_are_passed_on() -> None:
     assert request(tool_choice="required").tool_choice == "required"
     assert request(tool_choice=FunctionChoice(name="f1")).tool_choice == "function:f1"
     assert request(max_output_tokens=7).max_output_tokens == 7
+
+
+def test_images_go_to_the_model_with_the_words_around_them() -> None:
+    near = InputImage(image_url="data:1", detail="high")
+    message = Message(
+        role="user", content=(near, InputText(text="or"), InputImage(image_url="data:2"))
+    )
+    assert request(message).messages == (
+        ChatMessage("user", "or", images=(ImageInput("data:1", "high"), ImageInput("data:2"))),
+    )
+
+
+def test_an_image_without_words_is_no_silence() -> None:
+    part = InputImage(image_url="data:1")
+    shown = ChatMessage("user", "", images=(ImageInput("data:1"),))
+    assert request(Message(role="user", content=(part,))).messages == (shown,)
+    mute = Message(role="user", content=(InputAudio(transcript=""), part))
+    assert request(mute).messages == (shown,)

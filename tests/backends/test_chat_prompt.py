@@ -8,6 +8,7 @@ import pytest
 
 from s2s_actors.backends.base import ChatMessage, LlmRequest, ToolCall, ToolSpec
 from s2s_actors.backends.chat_prompt import ChatPrompt
+from s2s_actors.backends.images import IMAGE_NOTE, ImageInput
 from s2s_actors.errors import StageError
 
 
@@ -79,3 +80,11 @@ def test_calls_are_written_out_for_a_template_that_does_not_know_them() -> None:
     _prompt(tokenizer, 99).tokens(_with_tools("auto"), 5)
     assert tokenizer.tools is None
     assert '"name": "f"' in tokenizer.chat[1]["content"]
+
+
+def test_a_note_stands_for_each_image() -> None:
+    tokenizer = WordTokenizer()
+    images = (ImageInput("data:1"), ImageInput("data:2"))
+    request = LlmRequest((ChatMessage("user", "Which?", images=images),))
+    _prompt(tokenizer, 20).tokens(request, reserved_tokens=5)
+    assert tokenizer.chat[0]["content"] == f"Which?\n{IMAGE_NOTE}\n{IMAGE_NOTE}"

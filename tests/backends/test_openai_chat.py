@@ -20,6 +20,7 @@ from s2s_actors.backends.base import (
     ToolCallStarted,
     ToolSpec,
 )
+from s2s_actors.backends.images import ImageInput
 from s2s_actors.backends.openai_chat import OpenAIChat
 from s2s_actors.errors import SetupError, StageError
 from s2s_actors.runtime.cancel import CancelToken
@@ -258,3 +259,21 @@ def test_what_is_shown_of_the_address_holds_no_credentials() -> None:
     chat = OpenAIChat.load(options, print)
     chat.close()
     assert chat.info.source == "http://127.0.0.1:1/v1"
+
+
+def test_images_are_sent_as_parts_of_their_message() -> None:
+    images = (ImageInput("data:1", "low"), ImageInput("data:2"))
+    messages = (
+        ChatMessage("user", "Which?", images=images),
+        ChatMessage("user", "", images=images),
+    )
+    with _chat() as (chat, server):
+        list(chat.generate(LlmRequest(messages), _call()))
+    shown = [
+        {"type": "image_url", "image_url": {"url": "data:1", "detail": "low"}},
+        {"type": "image_url", "image_url": {"url": "data:2", "detail": "auto"}},
+    ]
+    assert [message["content"] for message in server.requests[0].body["messages"]] == [
+        [{"type": "text", "text": "Which?"}, *shown],
+        shown,
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
+from s2s_actors.backends.images import IMAGE_NOTE
 from tests.support.realtime_client import RealtimeClient
 from tests.support.running_server import run
 from tests.support.sound import tone
@@ -50,5 +51,19 @@ def test_audio_in_the_input_of_a_response_is_heard_by_it_alone(server: RunningSe
             response = await client.done()
             assert response["output"][0]["content"][0]["text"] == "You said hello."
             assert client.of(COMPLETED) == []
+
+    run(scenario())
+
+
+def test_a_model_that_can_not_see_is_told_of_an_image(server: RunningServer) -> None:
+    async def scenario() -> None:
+        async with RealtimeClient(server) as client:
+            await client.play("You sent {user}.")
+            png = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+            part = {"type": "input_image", "image_url": f"data:image/png;base64,{png}"}
+            await client.send(CREATE, item=message(part))
+            await client.create(output_modalities=["text"])
+            response = await client.done()
+            assert response["output"][0]["content"][0]["text"] == f"You sent {IMAGE_NOTE}."
 
     run(scenario())

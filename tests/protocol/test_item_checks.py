@@ -90,7 +90,7 @@ def test_each_role_has_its_text(player: Player, role: str, part: dict[str, Any])
         ("system", VOICE, "invalid_value", "item.content[1].type"),
         ("system", IMAGE, "invalid_value", "item.content[1].type"),
         ("assistant", VOICE, "invalid_value", "item.content[1].type"),
-        ("user", IMAGE, "unsupported_content_type", "item.content[1].type"),
+        ("user", IMAGE, "invalid_value", "item.content[1].image_url"),
         ("assistant", SPOKEN, "missing_required_parameter", "item.content[1].text"),
         ("user", SPOKEN, "missing_required_parameter", "item.content[1].text"),
         ("user", {"type": "text", "text": "x"}, "invalid_value", "item.content[1].type"),

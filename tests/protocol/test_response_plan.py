@@ -142,7 +142,7 @@ def test_a_reference_to_nothing_is_refused(player: Player) -> None:
 @pytest.mark.parametrize(
     ("part", "param"),
     [
-        ({"type": "input_image", "image_url": "data:x"}, "response.input[0].content[0].type"),
+        ({"type": "input_image", "image_url": "data:x"}, "response.input[0].content[0].image_url"),
         ({"type": "input_audio", "audio": "AAAA"}, "response.input[0].content[0].audio"),
         ({"type": "output_text", "text": "x"}, "response.input[0].content[0].type"),
     ],
