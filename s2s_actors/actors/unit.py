@@ -144,7 +144,9 @@ class UnitActor(Actor):
     def _timer(self, message: m.TimerFired) -> None:
         if self._deadline is None or self._deadline[0] != message.serial:
             return
-        assert message.lease is not None
+        # Serials begin anew with each actor: only the lease tells the sessions apart.
+        if self._session is None or message.lease != self._session.lease:
+            return
         self._deadline = None
         match message.name:
             case "claim":

@@ -694,3 +694,18 @@ def test_a_message_that_is_not_for_units_is_a_fault(plant: SteppedPlant) -> None
 
 def _bug() -> None:
     raise RuntimeError("a bug")
+
+
+def test_a_timer_of_another_session_does_not_disarm_the_deadline(plant: SteppedPlant) -> None:
+    first = plant.visit("a")
+    assert first.granted is not None
+    old = first.granted.lease
+    first.leave()
+    plant.run()
+    plant.visit("b")
+    (pending,) = [m_ for m_ in plant.clock.pending if getattr(m_, "name", "") == "claim"]
+    assert isinstance(pending, m.TimerFired)
+    plant.actor("unit-0").outlet.put(m.TimerFired(old, "drain", pending.serial))
+    plant.run()
+    plant.advance(UnitTimings().claim_timeout_s)
+    assert plant.state() == "idle"
