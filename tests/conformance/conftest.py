@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 UNITS = "12"
 CROWD_UNITS = "100"
 EXPIRES_S = "2"
+CLIENTS = Path(sys.prefix) / "clients"
+"""Where this project keeps the stock clients."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -83,8 +88,15 @@ def _target(config: pytest.Config, beside: contextlib.ExitStack) -> Target:
         expiring_url=_option(config, "expiring_server"),
         scripted=bool(_option(config, "scripted")),
         mcp_url=mcp_url,
+        agents_python=_option(config, "agents_python"),
+        node=shutil.which("node"),
+        node_modules=_option(config, "node_modules"),
         pace=float(_option(config, "pace") or 1.0),
     )
+
+
+def _if_there(path: Path) -> str | None:
+    return str(path) if path.exists() else None
 
 
 def _own(beside: contextlib.ExitStack) -> Target:
@@ -98,6 +110,9 @@ def _own(beside: contextlib.ExitStack) -> Target:
         mcp_url=beside.enter_context(small_mcp_server()),
         scripted=True,
         ours=True,
+        agents_python=_if_there(CLIENTS / "bin" / "python"),
+        node=_if_there(CLIENTS / "bin" / "node"),
+        node_modules=_if_there(Path(__file__).parent.with_name("stock_clients") / "node"),
         pace=0.0,
         patience_s=15.0,
     )

@@ -5,4 +5,14 @@ They are strict: a check that passes has to be taken off the list.
 
 from __future__ import annotations
 
-NOT_YET: dict[str, str] = {}
+_MCP = "MCP tools are not there yet"
+
+NOT_YET: dict[str, str] = {
+    "transcription/60": "log probabilities are not there yet",
+    "tools/87-list": _MCP,
+    "tools/87-call": _MCP,
+    "tools/88": _MCP,
+    "tools/89-approve": _MCP,
+    "tools/89-refuse": _MCP,
+    "tools/mcp-bad": _MCP,
+}

@@ -21,6 +21,8 @@ _OPTIONS: dict[str, str] = {
     "--pool-url": "HTTP address that tells how many sessions are in_use",
     "--expiring-server": "address of a server of the same kind whose sessions last only seconds",
     "--mcp-url": "MCP server that the server under test can reach",
+    "--agents-python": "a Python in which the package openai-agents is installed",
+    "--node-modules": "folder in which the package @openai/agents is installed for Node.js",
     "--pace": "speed at which audio is sent; 1 is real time, 0 as fast as it goes (default: 1)",
 }
 _card = pytest.StashKey[Scorecard]()

@@ -13,11 +13,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["own_server", "running", "scripted_model", "small_mcp_server"]
+__all__ = [
+    "STOCK_JAVASCRIPT",
+    "STOCK_PYTHON",
+    "own_server",
+    "running",
+    "scripted_model",
+    "small_mcp_server",
+]
 
 _HERE = Path(__file__).parent
 _ADDRESS = re.compile(r"\b(?:ws|http)s?://\S+")
 SCRIPT = _HERE.with_name("script.toml")
+STOCK_PYTHON = _HERE / "stock_agents.py"
+STOCK_JAVASCRIPT = _HERE / "stock_agents.mjs"
 
 
 @contextlib.contextmanager

@@ -51,6 +51,9 @@ class Target:
         scripted: Whether the suite's own model and script are behind it.
         ours: Whether the suite has started it.
         mcp_url: An MCP server that the server under test can reach.
+        agents_python: A Python that has the package ``openai-agents``.
+        node: Node.js, for clients in JavaScript.
+        node_modules: Folder in or above which the package ``@openai/agents`` is installed.
         pace: Speed at which audio is sent: 1 is real time, 0 as fast as it goes.
         patience_s: Longest wait for something that should happen at once.
     """
@@ -63,6 +66,9 @@ class Target:
     scripted: bool = False
     ours: bool = False
     mcp_url: str | None = None
+    agents_python: str | None = None
+    node: str | None = None
+    node_modules: str | None = None
     pace: float = 1.0
     patience_s: float = 30.0
 
