@@ -57,7 +57,9 @@ class UnitIdle(Control):
 
 @dataclass(frozen=True, slots=True)
 class ServerReady(Control):
-    """The models are loaded and warm: claims may be granted."""
+    """The models are loaded and warm: claims may be granted. Answered once they are."""
+
+    reply: ReplyPort[None]
 
 
 @dataclass(frozen=True, slots=True)

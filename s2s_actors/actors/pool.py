@@ -114,6 +114,8 @@ class PoolActor(Actor):
                 self._unit_idle(lease)
             case m.ServerReady():
                 self._move("ready")
+                self._publish()
+                message.reply.send(None)
             case m.Shutdown():
                 self._shutdown(message)
             case m.TimerFired():

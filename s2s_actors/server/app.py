@@ -118,7 +118,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
     )
     with _signals(stop):
         async with Listener(options, pool, endpoints, sock=sock) as listener:
-            pool.put(ServerReady())
+            await _open_doors(pool, stop)
             logger.info("listening on %s port %d", options.host, listener.port)
             if on_listening is not None:
                 on_listening(listener.port)
@@ -128,6 +128,17 @@ async def serve(  # noqa: PLR0913 - where the process is put together
             # now is told why there is no session.
             await _drain(pool, stop)
     logger.info("stopped")
+
+
+async def _open_doors(pool: Outlet, stop: Stop) -> None:
+    """Let the pool grant claims, and wait until it does: what is announced must be true."""
+    reply: ReplyPort[None] = ReplyPort()
+    pool.put(ServerReady(reply))
+    opened: asyncio.Future[Any] = asyncio.wrap_future(reply.future)
+    stopped: asyncio.Future[Any] = asyncio.create_task(stop.drain.wait())
+    await asyncio.wait({opened, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    opened.cancel()
+    stopped.cancel()
 
 
 async def _drain(pool: Outlet, stop: Stop) -> None:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from websockets.asyncio.client import ClientConnection, connect
 
 from s2s_actors.actors.lease import Lease
-from s2s_actors.actors.messages import CancelClaim, Claim, ClientFrame, EndSession
+from s2s_actors.actors.messages import (
+    CancelClaim,
+    Claim,
+    ClientFrame,
+    EndSession,
+    ServerReady,
+)
 from s2s_actors.actors.ports import ClaimReply, Granted, Refused
 from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.server.endpoints import Endpoints
@@ -109,6 +115,8 @@ class FakePool(Watched):
                 self.grant(message)
             elif isinstance(self.answer, Refused):
                 message.reply.send(self.answer)
+        elif isinstance(message, ServerReady):
+            message.reply.send(None)
 
     def grant(self, claim: Claim, *, greet: bool = True) -> bool:
         """Give a unit to a claim; False if nobody wants it any more."""

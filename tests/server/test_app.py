@@ -58,7 +58,9 @@ def test_the_pool_hears_that_the_server_is_ready_once_the_port_is_open() -> None
     async def scenario() -> None:
         server = Server()
         async with server.running():
-            assert server.pool.messages == [ServerReady()]
+            (ready,) = server.pool.messages
+            assert isinstance(ready, ServerReady)
+            assert ready.reply.future.done()
             assert (await get(server.port, "/ready"))[0] == 200
             server.stop.ask()
             (shutdown,) = await server.pool.got(Shutdown)

@@ -410,7 +410,7 @@ class SteppedPlant:
 
     def open_doors(self) -> None:
         """The models are loaded."""
-        self.pool.outlet.put(m.ServerReady())
+        self.pool.outlet.put(m.ServerReady(ReplyPort()))
         self.run()
 
     def client(self, name: str) -> Client:
