@@ -47,7 +47,7 @@ class ServerVad(_Typed, frozen=True, kw_only=True, tag="server_vad"):
 
 
 class SemanticVad(_Typed, frozen=True, kw_only=True, tag="semantic_vad"):
-    """Turns end when the user sounds finished; eagerness sets the longest wait."""
+    """Turns end by silence for now; eagerness sets how long it has to be."""
 
     eagerness: Literal["low", "medium", "high", "auto"] = "auto"
     model_version: str | UnsetType = UNSET
