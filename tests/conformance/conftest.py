@@ -47,6 +47,8 @@ def _option(config: pytest.Config, name: str) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if _option(config, "list_checks"):
+        plugin.list_checks(items)
     plugin.order(items)
     if _option(config, "server") is None:
         plugin.mark_known_gaps(items, NOT_YET)

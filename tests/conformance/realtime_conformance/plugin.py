@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .checks import Check, check_of
+from .checks import check_of
 from .scorecard import FAILED, NOT_APPLICABLE, PASSED, Scorecard
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
+    from typing import NoReturn
 
-__all__ = ["add_options", "mark_known_gaps", "order", "record", "show"]
+__all__ = ["add_options", "list_checks", "mark_known_gaps", "order", "record", "show"]
 
 _OPTIONS: dict[str, str] = {
     "--server": "ws:// or wss:// address of the server under test, with the path /v1/realtime",
@@ -34,6 +36,7 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance", "conformance of a Realtime server")
     for name, text in _OPTIONS.items():
         group.addoption(name, default=None, help=text)
+    group.addoption("--list-checks", action="store_true", help="print the checks and run none")
     group.addoption(
         "--scripted", action="store_true", help="the server plays the suite's script (README.md)"
     )
@@ -44,13 +47,20 @@ def order(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker(LAST) is not None)
 
 
-def mark_known_gaps(items: list[pytest.Item], gaps: Mapping[str, str]) -> list[str]:
-    """Expect the failure of these checks; return ids that no check has."""
-    checks = {found.id: item for item in items if (found := check_of(item))}
-    for check_id, reason in gaps.items():
-        if check_id in checks:
-            checks[check_id].add_marker(pytest.mark.xfail(reason=reason, strict=True))
-    return sorted(set(gaps) - set(checks))
+def mark_known_gaps(items: list[pytest.Item], gaps: Mapping[str, str]) -> None:
+    """Expect these checks to fail; one that passes then fails the run."""
+    for item in items:
+        found = check_of(item)
+        if found is not None and found.id in gaps:
+            item.add_marker(pytest.mark.xfail(reason=gaps[found.id], strict=True))
+
+
+def list_checks(items: list[pytest.Item]) -> NoReturn:
+    """Print all checks that were collected, and end the run."""
+    checks = [found for item in items if (found := check_of(item))]
+    for found in checks:
+        sys.stdout.write(f"{found.id:44}{found.level:6}{found.what}\n")
+    pytest.exit(f"{len(checks)} checks", returncode=0)
 
 
 def record(
@@ -61,14 +71,11 @@ def record(
     check = check_of(item)
     if check is not None and (call.when == "call" or report.outcome != "passed"):
         card = item.config.stash.setdefault(_card, Scorecard())
-        card.record(check, *_verdict(check, report, call))
+        card.record(check, *_verdict(report, call))
     return report
 
 
-def _verdict(
-    check: Check, report: pytest.TestReport, call: pytest.CallInfo[None]
-) -> tuple[str, str]:
-    del check
+def _verdict(report: pytest.TestReport, call: pytest.CallInfo[None]) -> tuple[str, str]:
     gap = getattr(report, "wasxfail", None)
     if report.skipped and gap is None:
         return NOT_APPLICABLE, ""
