@@ -14,7 +14,7 @@ from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
-from s2s_actors.backends.base import BackendOptions
+from s2s_actors.backends.base import BackendOptions, context_tokens_of
 from s2s_actors.backends.registry import BackendChoice, ModelSelection, load_models
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
@@ -128,6 +128,7 @@ def plant(settings: Settings, models: Models, board: Board, clock: SystemClock) 
             model=models.llm.info.id,
             stt_model=models.stt.info.id,
             instructions=settings.instructions,
+            context_tokens=context_tokens_of(models.llm),
             max_duration_s=settings.session_timeout_s,
         ),
     )

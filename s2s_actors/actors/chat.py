@@ -39,6 +39,7 @@ def request_of(work: StartGeneration) -> LlmRequest:
         tools=tuple(_tool(tool) for tool in work.tools),
         tool_choice=_choice(work.tool_choice),
         max_output_tokens=work.max_output_tokens,
+        may_cut=work.may_cut,
     )
 
 

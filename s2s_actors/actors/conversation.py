@@ -36,12 +36,14 @@ class ConversationRules:
         instructions: System prompt until the client sets another.
         max_duration_s: After that a session is ended.
         stt_model: Name that a transcription session shows.
+        context_tokens: What the language model can take; None if that is not known.
     """
 
     model: str
     instructions: str
     max_duration_s: float
     stt_model: str = "stt"
+    context_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class ConversationActor(StageActor):
             transcription=bind.wish.transcription,
             instructions=self._rules.instructions,
             max_duration_s=self._rules.max_duration_s,
+            context_tokens=self._rules.context_tokens,
             expires_at=int(self.around.clock.wall_s() + self._rules.max_duration_s),
         )
         self._open = _OpenSession(self, bind, Dialogue(start))

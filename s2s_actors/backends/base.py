@@ -215,12 +215,15 @@ class LlmRequest:
         tool_choice: ``auto``, ``none``, ``required`` or the name of one function
             (prefixed ``function:``).
         max_output_tokens: Upper bound, None for the backend's own.
+        may_cut: Whether the backend may leave out the oldest messages of a chat that does not
+            fit. If not, it raises ``StageError("context_length_exceeded", ...)``.
     """
 
     messages: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: str = "auto"
     max_output_tokens: int | None = None
+    may_cut: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +268,11 @@ LlmEvent: TypeAlias = TextDelta | ToolCallStarted | ToolCallDelta | Finished
 
 
 class LanguageModel(Backend, Protocol):
-    """Writes the answer, a piece at a time."""
+    """Writes the answer, a piece at a time.
+
+    A backend that knows how many tokens its model can take says so in an attribute
+    ``context_tokens``: then the oldest turns are left out in time, as the session asks.
+    """
 
     def generate(self, request: LlmRequest, call: Call) -> Iterator[LlmEvent]:
         """Yield the answer as it is written.
@@ -274,6 +281,12 @@ class LanguageModel(Backend, Protocol):
         may stop iterating at any time; closing the iterator frees what the call holds.
         """
         ...
+
+
+def context_tokens_of(model: LanguageModel) -> int | None:
+    """How many tokens a model can take, its answer included; None if it does not say."""
+    tokens: int | None = getattr(model, "context_tokens", None)
+    return tokens
 
 
 @dataclass(frozen=True, slots=True)

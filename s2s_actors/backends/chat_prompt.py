@@ -45,8 +45,8 @@ class ChatPrompt:
             reserved_tokens: Room to leave for the answer.
 
         Raises:
-            StageError: Instructions and the last message alone are too long, or the template
-                refuses the chat.
+            StageError: The chat is too long and must not be cut, or instructions and the last
+                message alone are too long, or the template refuses the chat.
         """
         tools = self._tools(request)
         system = [message for message in request.messages if message.role == "system"]
@@ -56,9 +56,11 @@ class ChatPrompt:
             tokens = self._write([*system, *rest], tools)
             if len(tokens) <= room_tokens:
                 return tokens
-            rest = _without_oldest(rest)
+            rest = _without_oldest(rest) if request.may_cut else []
             if not rest:
-                raise StageError("context_overflow", "The conversation is too long for the model.")
+                raise StageError(
+                    "context_length_exceeded", "The conversation is too long for the model."
+                )
 
     def _tools(self, request: LlmRequest) -> list[dict[str, Any]] | None:
         if not self.knows_tools or request.tool_choice == "none":

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import ChatMessage
 
 IMAGE_NOTE = "(an image was sent)"
-"""Stands for a picture where the model can't see: the chat goes on, and it can say so."""
+"""Stands for a picture in the chat of a model that can't see, which then can say so."""
 
 
 @dataclass(frozen=True, slots=True)

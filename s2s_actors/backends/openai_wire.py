@@ -166,6 +166,8 @@ def stage_error(error: OpenAIError, *, begun: bool) -> StageError:
             return StageError("llm_timeout", "The language model did not answer in time.")
         case openai.APIStatusError():
             status = error.status_code
+            if error.code == "context_length_exceeded":
+                return StageError(error.code, "The conversation is too long for the model.")
             code = _STATUS_CODES.get(status, "llm_unavailable" if status >= 500 else "llm_refused")
             return StageError(code, f"The language model's server answered with status {status}.")
         case openai.APIConnectionError() if begun:

@@ -10,6 +10,7 @@ is optional, unknown keys are refused. All of it, with the built-in values:
 
     [llm]
     answers = ["You said: {user}."]       # taken in turn by the turns of a chat
+    context_tokens = 2048                 # what the model can take; no limit unless set
 
     [[llm.rules]]                         # the first rule that matches is used instead
     match = "(?i)capital of france"       # regular expression, searched in the last user text
@@ -140,6 +141,7 @@ class LlmScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         "You said: {user}.",
     )
     rules: tuple[LlmRule, ...] = ()
+    context_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     def answer(self, turns: Sequence[str]) -> LlmAnswer:
         """The answer to the last of ``turns``: the user text that governs each turn so far."""

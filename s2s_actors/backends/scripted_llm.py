@@ -33,6 +33,11 @@ class ScriptedLlm(Scripted):
 
     kind: Kind = "llm"
 
+    @property
+    def context_tokens(self) -> int | None:
+        """What the script says of it."""
+        return self._script.llm.context_tokens
+
     def generate(self, request: LlmRequest, call: Call) -> Iterator[LlmEvent]:
         """Stream the scripted answer; ``length`` where it is cut by the token limit."""
         script = _session_script(request.messages) or self._script.llm

@@ -68,9 +68,9 @@ class TransformersChat:
         self._model = model
         self._tokenizer = tokenizer
         self._turnstile = Turnstile()
-        context_tokens = _context_tokens(model)
-        self._longest_answer_tokens = context_tokens // 2
-        self._prompt = ChatPrompt(tokenizer, context_tokens)
+        self.context_tokens = _context_tokens(model)
+        self._longest_answer_tokens = self.context_tokens // 2
+        self._prompt = ChatPrompt(tokenizer, self.context_tokens)
         self._stop_tokens = _stop_tokens(model, tokenizer)
 
     @classmethod

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
 
-from s2s_actors.errors import ClientError
+from s2s_actors.errors import ClientError, StageError
 from s2s_actors.protocol.outputs import Count, StartGeneration, StartSpeech, StopWork
 from s2s_actors.protocol.response import (
     ErrorDetail,
@@ -17,6 +17,7 @@ from s2s_actors.protocol.response import (
 )
 from s2s_actors.protocol.response_plan import ResponsePlan
 from s2s_actors.protocol.response_run import ResponseRun
+from s2s_actors.protocol.truncation import TOO_LONG
 from statecharts.response import CloseResponse, Generate
 
 if TYPE_CHECKING:
@@ -32,15 +33,23 @@ class Answering:
     once; what a stage says about a response that is over changes nothing.
     """
 
-    def __init__(self, desk: Desk, *, on_over: Callable[[ResponseRun], None]) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        on_over: Callable[[ResponseRun], None],
+        context_tokens: int | None = None,
+    ) -> None:
         """Begin with no response.
 
         Args:
             desk: Takes what is to be done.
             on_over: Told when a response of the default conversation has ended.
+            context_tokens: What the language model can take, None if that is not known.
         """
         self._desk = desk
         self._on_over = on_over
+        self._context_tokens = context_tokens
         self._runs: dict[str, ResponseRun] = {}
         self.has_spoken = False
         """Whether the assistant has been heard: from then on its voice is fixed."""
@@ -155,7 +164,8 @@ class Answering:
     def failed(self, response_id: str, code: str, message: str) -> None:
         """A model failed in the middle of a response."""
         if run := self._runs.get(response_id):
-            error = ErrorDetail(type="server_error", code=code, message=message)
+            kind = "invalid_request_error" if code == TOO_LONG else "server_error"
+            error = ErrorDetail(type=kind, code=code, message=message)
             run.details = StatusDetails(type="failed", error=error)
             self._advance(run, "fail")
 
@@ -187,14 +197,20 @@ class Answering:
 
     def _generate(self, run: ResponseRun) -> None:
         plan = run.plan
+        try:
+            items = plan.context(self._desk.conversation, self._context_tokens)
+        except StageError as error:
+            self.failed(run.id, error.code, error.message)
+            return
         self._desk.put(
             StartGeneration(
                 response_id=run.id,
-                items=plan.context(self._desk.conversation),
+                items=items,
                 instructions=plan.instructions,
                 tools=plan.tools,
                 tool_choice=plan.tool_choice,
-                max_output_tokens=None if plan.max_tokens == "inf" else plan.max_tokens,
+                max_output_tokens=plan.answer_tokens,
+                may_cut=plan.truncation != "disabled",
             )
         )
 

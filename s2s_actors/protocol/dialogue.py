@@ -50,6 +50,7 @@ class SessionStart:
         instructions: System prompt until the client sets another.
         max_duration_s: After that the session is ended.
         expires_at: The same as Unix time.
+        context_tokens: What the language model can take; None if that is not known.
     """
 
     session_id: str
@@ -59,6 +60,7 @@ class SessionStart:
     expires_at: int
     stt_model: str = "stt"
     transcription: bool = False
+    context_tokens: int | None = None
 
     def session(self) -> Session:
         """The session with its defaults."""
@@ -83,7 +85,9 @@ class Dialogue:
     def __init__(self, start: SessionStart) -> None:
         self._start = start
         self._desk = Desk(start.session())
-        self._answering = Answering(self._desk, on_over=self._response_over)
+        self._answering = Answering(
+            self._desk, on_over=self._response_over, context_tokens=start.context_tokens
+        )
         self.listening = Listening(self._desk, self._answering)
 
     @property

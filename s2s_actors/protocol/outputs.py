@@ -45,7 +45,10 @@ class StartTranscription:
 
 @dataclass(frozen=True, slots=True)
 class StartGeneration:
-    """Let the language model answer."""
+    """Let the language model answer.
+
+    ``may_cut`` is False if the model must not leave out the oldest of the items either.
+    """
 
     response_id: str
     items: tuple[Item, ...]
@@ -53,6 +56,7 @@ class StartGeneration:
     tools: tuple[FunctionTool, ...]
     tool_choice: ToolChoice
     max_output_tokens: int | None
+    may_cut: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from s2s_actors.protocol.item_checks import check_content
 from s2s_actors.protocol.items import Item, ItemReference, Message
 from s2s_actors.protocol.response import Response, ShownAudio, ShownOutput
 from s2s_actors.protocol.session import VoiceId
+from s2s_actors.protocol.truncation import Room, fixed_tokens, visible
 from s2s_actors.protocol.validation import check_depth
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         MaxTokens,
         RealtimeSession,
         ToolChoice,
+        Truncation,
     )
 
 T = TypeVar("T")
@@ -48,6 +50,7 @@ class ResponsePlan:
     tools: tuple[FunctionTool, ...]
     tool_choice: ToolChoice
     max_tokens: MaxTokens
+    truncation: Truncation
     voice: str
     speed: float
     format: AudioFormat
@@ -78,6 +81,7 @@ class ResponsePlan:
             tools=tuple(tools),
             tool_choice=_or(params.tool_choice, session.tool_choice),
             max_tokens=_or(params.max_output_tokens, session.max_output_tokens),
+            truncation=session.truncation,
             voice=voice.id if isinstance(voice, VoiceId) else voice,
             speed=_or(output.speed, session.audio.output.speed),
             format=_or(output.format, session.audio.output.format),
@@ -100,11 +104,29 @@ class ResponsePlan:
         """Messages of the request with words that are not known yet."""
         return tuple(each for each in self.items or () if isinstance(each, Entry) and each.unheard)
 
-    def context(self, conversation: Conversation) -> tuple[Item, ...]:
-        """What the model is to read, as far as it is still there."""
+    def context(
+        self, conversation: Conversation, context_tokens: int | None = None
+    ) -> tuple[Item, ...]:
+        """What the model is to read, as far as it is still there and fits.
+
+        Args:
+            conversation: With all that is known by now.
+            context_tokens: What the model can take, its answer included; None if unknown.
+
+        Raises:
+            StageError: It does not fit, and must not be cut.
+        """
         if self.items is None:
-            return conversation.items()
-        return tuple(item for each in self.items if (item := _resolved(each, conversation)))
+            items = conversation.items()
+        else:
+            items = tuple(item for each in self.items if (item := _resolved(each, conversation)))
+        fixed = fixed_tokens(self.instructions, self.tools)
+        return visible(items, self.truncation, Room(context_tokens, fixed, self.answer_tokens))
+
+    @property
+    def answer_tokens(self) -> int | None:
+        """The longest answer, None for no limit."""
+        return None if self.max_tokens == "inf" else self.max_tokens
 
     def head(self, response_id: str) -> Response:
         """The response as ``response.created`` shows it."""

@@ -134,6 +134,9 @@ class RetentionRatio(_Typed, frozen=True, kw_only=True, tag="retention_ratio"):
     token_limits: TokenLimits | UnsetType = UNSET
 
 
+Truncation: TypeAlias = Literal["auto", "disabled"] | RetentionRatio
+
+
 class Tracing(_Settings, frozen=True, kw_only=True):
     """Labels for a trace; echoed, never sent anywhere."""
 
@@ -195,7 +198,7 @@ class RealtimeSession(_Typed, frozen=True, kw_only=True, tag="realtime"):
     parallel_tool_calls: bool | UnsetType = UNSET
     reasoning: Reasoning | UnsetType = UNSET
     tracing: Literal["auto"] | Tracing | None = None
-    truncation: Literal["auto", "disabled"] | RetentionRatio = "auto"
+    truncation: Truncation = "auto"
     prompt: PromptReference | None = None
     expires_at: int
     audio: SessionAudio = SessionAudio()

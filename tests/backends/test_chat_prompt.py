@@ -45,7 +45,7 @@ def test_what_can_not_be_made_to_fit_fails() -> None:
     request = LlmRequest((ChatMessage("user", "word " * 30),))
     with pytest.raises(StageError) as caught:
         _prompt(WordTokenizer(), 20).tokens(request, reserved_tokens=5)
-    assert caught.value.code == "context_overflow"
+    assert caught.value.code == "context_length_exceeded"
 
 
 def test_a_chat_without_instructions_stays_without() -> None:
@@ -88,3 +88,12 @@ def test_a_note_stands_for_each_image() -> None:
     request = LlmRequest((ChatMessage("user", "Which?", images=images),))
     _prompt(tokenizer, 20).tokens(request, reserved_tokens=5)
     assert tokenizer.chat[0]["content"] == f"Which?\n{IMAGE_NOTE}\n{IMAGE_NOTE}"
+
+
+def test_a_chat_that_must_not_be_cut_fails_if_it_is_too_long() -> None:
+    turns = tuple(ChatMessage("user", f"number {n} words") for n in range(9))
+    with pytest.raises(StageError) as caught:
+        _prompt(WordTokenizer(), 20).tokens(LlmRequest(turns, may_cut=False), reserved_tokens=5)
+    assert caught.value.code == "context_length_exceeded"
+    fits = LlmRequest(turns[:5], may_cut=False)
+    assert len(_prompt(WordTokenizer(), 20).tokens(fits, reserved_tokens=5)) == 15

@@ -193,6 +193,11 @@ def test_an_error_status_has_a_code_of_its_own(status: int, code: str) -> None:
         assert _fails(chat).code == code
 
 
+def test_a_chat_that_is_too_long_is_told_apart() -> None:
+    with _chat(Reply(status=400, error_code="context_length_exceeded")) as (chat, _):
+        assert _fails(chat).code == "context_length_exceeded"
+
+
 def test_a_server_error_before_the_first_byte_is_tried_once_more() -> None:
     with _chat(Reply(status=503), Reply()) as (chat, server):
         assert _text(list(chat.generate(QUESTION, _call()))) == "Hello there."

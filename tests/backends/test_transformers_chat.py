@@ -122,7 +122,7 @@ def test_a_message_longer_than_the_context_fails(smollm: LanguageModel) -> None:
     request = LlmRequest((ChatMessage("user", "word " * 9000),))
     with pytest.raises(StageError) as caught:
         list(smollm.generate(request, _call()))
-    assert caught.value.code == "context_overflow"
+    assert caught.value.code == "context_length_exceeded"
 
 
 def test_calls_in_the_history_are_understood(smollm: LanguageModel) -> None:

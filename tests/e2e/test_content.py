@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from s2s_actors.backends.images import IMAGE_NOTE
+from s2s_actors.backends.script import LlmScript, Script
 from tests.support.realtime_client import RealtimeClient
-from tests.support.running_server import run
+from tests.support.running_server import RunningServer, run, scripted_models
 from tests.support.sound import tone
-
-if TYPE_CHECKING:
-    from tests.support.running_server import RunningServer
 
 CREATE = "conversation.item.create"
 COMPLETED = "conversation.item.input_audio_transcription.completed"
@@ -65,5 +63,29 @@ def test_a_model_that_can_not_see_is_told_of_an_image(server: RunningServer) -> 
             await client.create(output_modalities=["text"])
             response = await client.done()
             assert response["output"][0]["content"][0]["text"] == f"You sent {IMAGE_NOTE}."
+
+    run(scenario())
+
+
+CONTEXT = Script(llm=LlmScript(answers=("{user} of {n}",), context_tokens=100))
+
+
+def test_what_the_model_can_not_take_is_left_out_or_refused() -> None:
+    async def scenario() -> None:
+        with RunningServer(scripted_models(CONTEXT)) as server:
+            async with RealtimeClient(server) as client:
+                await client.update(output_modalities=["text"], instructions="")
+                for word in ("a", "b", "c"):
+                    await client.write(word * 100)
+                await client.create()
+                response = await client.done()
+                # The scripted model counts the user's turns that it gets to read.
+                assert response["output"][0]["content"][0]["text"].endswith("c of 2")
+
+                await client.update(truncation="disabled")
+                await client.create()
+                response = await client.done()
+                assert response["status"] == "failed"
+                assert response["status_details"]["error"]["code"] == "context_length_exceeded"
 
     run(scenario())

@@ -29,6 +29,7 @@ class Reply:
         finish_reason: Of the last chunk; None leaves that chunk out.
         usage: Prompt and completion tokens; None sends none.
         status: Anything but 200 is sent with an error body.
+        error_code: What that body says.
         silent: Accept the request and answer nothing.
         stall_after: Go silent after so many chunks.
         drop_after: Close the connection after so many chunks.
@@ -42,6 +43,7 @@ class Reply:
     finish_reason: str | None = "stop"
     usage: tuple[int, int] | None = (7, 3)
     status: int = 200
+    error_code: str | None = None
     silent: bool = False
     stall_after: int | None = None
     drop_after: int | None = None
@@ -169,13 +171,14 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.silent:
             self._stall(seen, reply)
         elif reply.status != 200:
-            self._refuse(reply.status)
+            self._refuse(reply)
         else:
             self._stream(seen, reply)
 
-    def _refuse(self, status: int) -> None:
-        body = b'{"error": {"message": "secret-in-body", "type": "fake", "code": null}}'
-        self.send_response(status)
+    def _refuse(self, reply: Reply) -> None:
+        error = {"message": "secret-in-body", "type": "fake", "code": reply.error_code}
+        body = json.dumps({"error": error}).encode()
+        self.send_response(reply.status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
