@@ -94,6 +94,7 @@ def _target(config: pytest.Config, beside: contextlib.ExitStack) -> Target:
         node=shutil.which("node"),
         node_modules=_option(config, "node_modules"),
         pace=float(_option(config, "pace") or 1.0),
+        patience_s=float(_option(config, "patience") or 30.0),
     )
 
 

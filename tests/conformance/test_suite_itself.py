@@ -49,7 +49,17 @@ SESSION: dict[str, Any] = {
 
 def run_suite(*arguments: str) -> str:
     """What the suite prints, with the packages that this test has."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "--patience",
+        "3",
+        *arguments,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return done.stdout + done.stderr
 

@@ -25,6 +25,7 @@ _OPTIONS: dict[str, str] = {
     "--mcp-url": "MCP server that the server under test can reach",
     "--agents-python": "a Python in which the package openai-agents is installed",
     "--node-modules": "folder in which the package @openai/agents is installed for Node.js",
+    "--patience": "seconds to wait for what should happen at once (default: 30)",
     "--pace": "speed at which audio is sent; 1 is real time, 0 as fast as it goes (default: 1)",
 }
 _card = pytest.StashKey[Scorecard]()
