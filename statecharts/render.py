@@ -144,7 +144,7 @@ def _mermaid(chart_name: str, active: str | None) -> str:
 
 def _dot(chart_name: str, active: str | None = None) -> str:
     try:
-        from statecharts.picture import dot_source  # noqa: PLC0415 - pydot is a developer's tool
+        from statecharts.picture import dot_source  # noqa: PLC0415 - slow to import
     except ImportError as error:
         raise RenderError(
             "drawing needs the Python package pydot", hint="pip install pydot"
