@@ -19,6 +19,7 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol import codec, outputs
 from s2s_actors.protocol.client_events import AudioAppend
 from s2s_actors.protocol.dialogue import Dialogue, SessionStart
+from s2s_actors.protocol.server_events import LogProb
 from s2s_actors.runtime.outlet import LaneFullError, Outlet
 
 if TYPE_CHECKING:
@@ -159,7 +160,8 @@ class _OpenSession:
             case m.SpeechStopped():
                 listening.speech_stopped(message.at_ms, message.generation)
             case m.Transcribed():
-                listening.transcribed(message.item_id, message.transcript.text)
+                logprobs = tuple(LogProb.of(t.text, t.logprob) for t in message.transcript.tokens)
+                listening.transcribed(message.item_id, message.transcript.text, logprobs)
             case m.TranscriptionFailed(error=error):
                 listening.transcription_failed(message.item_id, error.code, error.message)
             case m.Generated():
@@ -256,7 +258,13 @@ class _OpenSession:
 
     def _transcribe(self, work: outputs.StartTranscription) -> None:
         message = m.Transcribe(
-            self._lease, work.item_id, work.pcm, work.language, work.prompt, self._scope
+            self._lease,
+            work.item_id,
+            work.pcm,
+            work.language,
+            work.prompt,
+            self._scope,
+            work.logprobs,
         )
         try:
             self._actor.stages.stt.put(message)

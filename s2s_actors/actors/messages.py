@@ -221,7 +221,10 @@ class SpeechStopped(Marker):
 
 @dataclass(frozen=True, slots=True)
 class Transcribe(Data):
-    """Transcribe the utterance of one item: PCM at 24 kHz."""
+    """Transcribe the utterance of one item: PCM at 24 kHz.
+
+    With ``logprobs`` it may take longer, and tells how sure the model is of each word.
+    """
 
     lease: Lease
     item_id: str
@@ -229,6 +232,7 @@ class Transcribe(Data):
     language: str | None
     prompt: str | None
     cancel: CancelToken
+    logprobs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

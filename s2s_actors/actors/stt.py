@@ -32,7 +32,9 @@ class SttActor(ModelStage):
 
     def run_model(self, message: Transcribe) -> None:
         """Transcribe, and say so if that is still wanted."""
-        request = SttRequest(_resampled(message.pcm), message.language, message.prompt)
+        request = SttRequest(
+            _resampled(message.pcm), message.language, message.prompt, message.logprobs
+        )
         call = Call(message.lease.session_id, message.cancel)
         transcript = self._backend.transcribe(request, call)
         if not message.cancel.cancelled:

@@ -144,19 +144,37 @@ class SttRequest:
         pcm: 16-bit little-endian mono PCM at 16 kHz.
         language: ISO-639-1 code, None to detect.
         prompt: Free text that guides the model, as in the protocol's transcription settings.
+        logprobs: Whether ``tokens`` are wanted of the transcript.
     """
 
     pcm: bytes
     language: str | None = None
     prompt: str | None = None
+    logprobs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """A piece of a transcript, and the natural logarithm of its probability."""
+
+    text: str
+    logprob: float
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was heard. ``text`` is empty where there was no speech."""
+    """What was heard.
+
+    Attributes:
+        text: Empty where there was no speech.
+        language: ISO-639-1 code of what was spoken, if that is known.
+        tokens: The text in pieces that add up to it, each with its probability. Empty unless
+            they were asked for, and where the model can't tell.
+    """
 
     text: str
     language: str | None = None
+    tokens: tuple[TokenLogprob, ...] = ()
 
 
 class SpeechToText(Backend, Protocol):

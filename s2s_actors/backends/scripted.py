@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from s2s_actors.backends.base import ModelInfo, Transcript
+from s2s_actors.backends.base import ModelInfo, TokenLogprob, Transcript
 from s2s_actors.backends.script import Script, SttScript, TtsScript, in_band
 from s2s_actors.backends.scripted_base import Scripted, befall, pause
 from s2s_actors.backends.scripted_llm import ScriptedLlm
@@ -101,7 +101,9 @@ class ScriptedStt(Scripted):
         befall(answer, call.cancel)
         if pause(call.cancel, answer.delay_ms):
             return Transcript("")
-        return Transcript(answer.text.replace("{n}", str(number)), request.language or "en")
+        text = answer.text.replace("{n}", str(number))
+        tokens = _tokens(text) if request.logprobs else ()
+        return Transcript(text, request.language or "en", tokens)
 
     def _count(self, session_id: str, pcm: bytes) -> int:
         with self._lock:
@@ -115,6 +117,12 @@ class ScriptedStt(Scripted):
             while len(self._heard) > _SESSIONS_REMEMBERED:
                 self._heard.popitem(last=False)
         return number
+
+
+def _tokens(text: str) -> tuple[TokenLogprob, ...]:
+    """Words with made-up probabilities that depend on nothing but the word."""
+    words: list[str] = re.findall(r"\s*\S+", text.strip())
+    return tuple(TokenLogprob(word, -(1 + zlib.crc32(word.encode()) % 100) / 100) for word in words)
 
 
 class ScriptedTts(Scripted):

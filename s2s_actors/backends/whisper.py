@@ -10,6 +10,7 @@ bound, goes the library's own way.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens, tqdm
 
-from s2s_actors.backends.base import ModelInfo, Transcript
+from s2s_actors.backends.base import ModelInfo, TokenLogprob, Transcript
 from s2s_actors.backends.cpu import MODEL_THREADS, WORKERS
 from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.backends.weights import WHISPER_TINY_EN, existing_path, looks_like_path
@@ -51,6 +52,8 @@ _COMPRESSION_RATIO = 2.4
 _RETRY_TEMPERATURES = [0.0, 0.4]
 # Below a tenth of the smallest 16-bit step a clip is digital silence.
 _SILENT_PEAK = 3e-6
+# Keeps logarithms finite.
+_SMALLEST_PROBABILITY = 1e-10
 
 # The library makes a progress bar even where none is shown, and a bar starts a thread that
 # outlives it.
@@ -66,6 +69,7 @@ class _Heard:
     no_speech_probability: float
     log_probability: float
     runs_on: bool
+    tokens: tuple[TokenLogprob, ...] = ()
 
     @property
     def is_speech(self) -> bool:
@@ -125,16 +129,16 @@ class FasterWhisper:
         if audio.size == 0 or float(np.abs(audio).max()) < _SILENT_PEAK:
             return Transcript("", language)
         if audio.size > (_LONGEST_WINDOW_S - _WINDOW_TAIL_S) * _SAMPLE_RATE_HZ:
-            return self._transcribe_long(audio, language, request.prompt, call)
+            return self._transcribe_long(audio, language, request, call)
         with self._turnstile.turn(call.cancel) as go_on:
             if not go_on:
                 return Transcript("", language)
-            heard = self._hear(audio, language, request.prompt)
+            heard = self._hear(audio, language, request.prompt, logprobs=request.logprobs)
         if not heard.is_speech:
             return Transcript("", heard.language)
         if heard.runs_on:
-            return self._transcribe_long(audio, heard.language, request.prompt, call)
-        return Transcript(heard.text, heard.language)
+            return self._transcribe_long(audio, heard.language, request, call)
+        return Transcript(heard.text, heard.language, heard.tokens)
 
     def _language(self, wanted: str | None) -> str | None:
         if not self._model.model.is_multilingual:
@@ -143,7 +147,14 @@ class FasterWhisper:
             raise StageError("unsupported_language", f"The model does not know {wanted!r}.")
         return wanted
 
-    def _hear(self, audio: NDArray[np.float32], language: str | None, prompt: str | None) -> _Heard:
+    def _hear(
+        self,
+        audio: NDArray[np.float32],
+        language: str | None,
+        prompt: str | None,
+        *,
+        logprobs: bool = False,
+    ) -> _Heard:
         """Transcribe what fits a short window, greedily and in one go."""
         duration_s = audio.size / _SAMPLE_RATE_HZ
         steps = math.ceil((duration_s + _WINDOW_TAIL_S) / _WINDOW_STEP_S)
@@ -175,13 +186,36 @@ class FasterWhisper:
         log_probability = result.scores[0] * len(written) / (len(written) + 1)
         text = tokenizer.decode(written).strip()
         runs_on = len(written) >= longest
-        return _Heard(text, language, result.no_speech_prob, log_probability, runs_on)
+        tokens = self._tokens(encoded, tokenizer, written, window_frames) if logprobs else ()
+        return _Heard(text, language, result.no_speech_prob, log_probability, runs_on, tokens)
+
+    def _tokens(
+        self, encoded: Any, tokenizer: Tokenizer, written: list[int], window_frames: int
+    ) -> tuple[TokenLogprob, ...]:
+        """How sure the model is of each word: another run of the decoder over what it wrote."""
+        text = [token for token in written if token < tokenizer.eot]
+        if not text:
+            return ()
+        whisper: Any = self._model.model
+        aligned = whisper.align(encoded, tokenizer.sot_sequence, [text], window_frames)[0]
+        words, pieces = tokenizer.split_to_word_tokens([*text, tokenizer.eot])
+        logs = iter(np.log(np.maximum(aligned.text_token_probs, _SMALLEST_PROBABILITY)).tolist())
+        found = [
+            (word, sum(itertools.islice(logs, len(piece))))
+            for word, piece in zip(words[:-1], pieces[:-1], strict=True)
+        ]
+        return _trimmed(found)
 
     def _transcribe_long(
-        self, audio: NDArray[np.float32], language: str | None, prompt: str | None, call: Call
+        self,
+        audio: NDArray[np.float32],
+        language: str | None,
+        request: SttRequest,
+        call: Call,
     ) -> Transcript:
         """Transcribe in the library's windows of 30 s, giving way between them."""
         texts: list[str] = []
+        tokens: list[TokenLogprob] = []
         with self._turnstile.turn(call.cancel) as go_on:
             if not go_on:
                 return Transcript("", language)
@@ -194,7 +228,8 @@ class FasterWhisper:
                 log_prob_threshold=_LOG_PROBABILITY,
                 compression_ratio_threshold=_COMPRESSION_RATIO,
                 condition_on_previous_text=False,
-                initial_prompt=prompt,
+                initial_prompt=request.prompt,
+                word_timestamps=request.logprobs,
             )
         while True:
             with self._turnstile.turn(call.cancel) as go_on:
@@ -203,7 +238,21 @@ class FasterWhisper:
                 break
             if segment.no_speech_prob <= _SURELY_NO_SPEECH:
                 texts.append(segment.text.strip())
-        return Transcript(" ".join(texts), info.language)
+                found = [
+                    (word.word, math.log(max(word.probability, _SMALLEST_PROBABILITY)))
+                    for word in segment.words or ()
+                ]
+                tokens += _trimmed(found, " " if tokens else "")
+        return Transcript(" ".join(texts), info.language, tuple(tokens))
+
+
+def _trimmed(found: list[tuple[str, float]], head: str = "") -> tuple[TokenLogprob, ...]:
+    """Words that add up to the trimmed text of them all, with something else in front."""
+    words = [word for word, _ in found]
+    if words:
+        words[0] = head + words[0].lstrip()
+        words[-1] = words[-1].rstrip()
+    return tuple(TokenLogprob(word, found[index][1]) for index, word in enumerate(words) if word)
 
 
 def _open(place: str, *, local_files_only: bool) -> WhisperModel:

@@ -195,9 +195,9 @@ class Listening:
         """Have what is said in a created message transcribed, for a response or for all."""
         self._turns.hear(entry, response_id=response_id)
 
-    def transcribed(self, item_id: str, text: str) -> None:
+    def transcribed(self, item_id: str, text: str, logprobs: tuple[ev.LogProb, ...] = ()) -> None:
         """The words of an utterance are known; they may be none."""
-        self._turns.heard(item_id, text)
+        self._turns.heard(item_id, text, logprobs)
 
     def transcription_failed(self, item_id: str, code: str, message: str) -> None:
         """An utterance could not be transcribed."""

@@ -34,13 +34,15 @@ class StartTranscription:
     """Transcribe an utterance: PCM in the wire's format.
 
     ``item_id`` names the utterance in what comes back. It is that of the item, except for
-    what is said in a message that a client created.
+    what is said in a message that a client created. ``logprobs``: the client wants to know
+    how sure the model is of each word.
     """
 
     item_id: str
     pcm: bytes
     language: str | None
     prompt: str | None
+    logprobs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.ids import event_id
@@ -110,6 +110,19 @@ class DurationUsage(Struct, frozen=True, kw_only=True):
     type: Literal["duration"] = "duration"
 
 
+class LogProb(Struct, frozen=True, kw_only=True):
+    """How likely a piece of a transcript is, as the natural logarithm of its probability."""
+
+    token: str
+    logprob: float
+    bytes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, token: str, logprob: float) -> LogProb:
+        """With the UTF-8 bytes of the token."""
+        return cls(token=token, logprob=logprob, bytes=tuple(token.encode()))
+
+
 class TranscriptionDelta(
     _Event, frozen=True, kw_only=True, tag="conversation.item.input_audio_transcription.delta"
 ):
@@ -118,6 +131,7 @@ class TranscriptionDelta(
     item_id: str
     content_index: int
     delta: str
+    logprobs: tuple[LogProb, ...] | UnsetType = UNSET
 
 
 class TranscriptionCompleted(
@@ -129,6 +143,7 @@ class TranscriptionCompleted(
     content_index: int
     transcript: str
     usage: DurationUsage
+    logprobs: tuple[LogProb, ...] | UnsetType = UNSET
 
 
 class TranscriptionFailed(

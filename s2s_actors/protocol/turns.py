@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from msgspec import UnsetType
-
 from s2s_actors.protocol import audio
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.debt import AnswerDebt
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.items import InputAudio, Message
-from s2s_actors.protocol.outputs import Count, StartTranscription
-from s2s_actors.protocol.response import ErrorDetail
+from s2s_actors.protocol.outputs import Count
+from s2s_actors.protocol.transcripts import Transcripts
 from statecharts.turn import Answer, Transcribe, TurnChart
 
 if TYPE_CHECKING:
@@ -82,6 +80,7 @@ class Turns:
         self._answering = answering
         self._user_speaks = user_speaks
         self._pending: dict[str, Turn] = {}
+        self._transcripts = Transcripts(desk)
         self.debt = AnswerDebt(answering)
 
     @property
@@ -100,7 +99,7 @@ class Turns:
     def commit_silence(self, item_id: str, pcm: bytes) -> None:
         """Make silence an item and answer it: there is nothing to transcribe."""
         self._add_item(item_id, pcm, transcript="")
-        self._announce(item_id, "", audio.duration_ms(len(pcm)))
+        self._transcripts.tell(item_id, "", length_ms=audio.duration_ms(len(pcm)))
         self.debt.answer(context_ready=self.context_ready)
 
     def hear(self, entry: Entry, *, response_id: str | None) -> None:
@@ -146,7 +145,7 @@ class Turns:
 
     # --- transcripts ----------------------------------------------------------------------
 
-    def heard(self, item_id: str, text: str) -> None:
+    def heard(self, item_id: str, text: str, logprobs: tuple[ev.LogProb, ...] = ()) -> None:
         """The words of an utterance are known; they may be none."""
         turn = self._pending.pop(item_id, None)
         if turn is None:
@@ -155,7 +154,13 @@ class Turns:
         assert turn.entry is not None
         turn.entry.write_down(turn.content_index, text)
         if self._is_shown(turn):
-            self._announce(turn.item_id, text, turn.length_ms, turn.content_index)
+            self._transcripts.tell(
+                turn.item_id,
+                text,
+                length_ms=turn.length_ms,
+                content_index=turn.content_index,
+                logprobs=logprobs,
+            )
         self._advance(turn, "heard", text=text)
         if turn.chart.silent.is_active and turn.wanted and text:
             self.debt.owe()  # the user has talked past these words
@@ -170,8 +175,9 @@ class Turns:
         self._advance(turn, "failed")
         if turn.response_id is not None:
             self._answering.failed(turn.response_id, code, message)
-        elif self._desk.session.audio.input.transcription is not None:
-            self._announce_failure(turn, code, message)
+        elif self._transcripts.are_shown:
+            if self._is_shown(turn):
+                self._transcripts.tell_failure(turn.item_id, turn.content_index, code, message)
         elif alone and self._answering.current is None:
             # Without transcription events the failure would be dead air: fail the answer.
             self._answering.fail_at_once(code, message)
@@ -198,51 +204,14 @@ class Turns:
         for effect in turn.chart.fire(event, **data):
             match effect:
                 case Transcribe():
-                    self._transcribe(turn, pcm)
+                    self._transcripts.ask(turn.voice_id or turn.item_id, pcm)
                 case Answer():
                     self.debt.answer(context_ready=self.context_ready)
                 case _:
                     raise NotImplementedError(effect)
-
-    def _transcribe(self, turn: Turn, pcm: bytes) -> None:
-        settings = self._desk.session.audio.input.transcription
-        language = settings.language if settings else None
-        prompt = settings.prompt if settings else None
-        self._desk.put(
-            StartTranscription(
-                turn.voice_id or turn.item_id,
-                pcm,
-                language=None if isinstance(language, UnsetType) else language,
-                prompt=None if isinstance(prompt, UnsetType) else prompt,
-            )
-        )
 
     def _is_shown(self, turn: Turn) -> bool:
         """Whether the client may know the words: the id of an item that is gone may be taken."""
         if not turn.is_created:
             return True
         return self._desk.conversation.find(turn.item_id) is turn.entry
-
-    def _announce_failure(self, turn: Turn, code: str, message: str) -> None:
-        if self._is_shown(turn):
-            self._desk.send(
-                ev.TranscriptionFailed(
-                    item_id=turn.item_id,
-                    content_index=turn.content_index,
-                    error=ErrorDetail(type="server_error", code=code, message=message),
-                )
-            )
-
-    def _announce(self, item_id: str, text: str, length_ms: int, index: int = 0) -> None:
-        if self._desk.session.audio.input.transcription is None:
-            return
-        if text:
-            self._desk.send(ev.TranscriptionDelta(item_id=item_id, content_index=index, delta=text))
-        self._desk.send(
-            ev.TranscriptionCompleted(
-                item_id=item_id,
-                content_index=index,
-                transcript=text,
-                usage=ev.DurationUsage(seconds=length_ms / 1000),
-            )
-        )

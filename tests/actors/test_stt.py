@@ -131,3 +131,11 @@ def _raiser(error: Exception) -> Callable[[], None]:
         raise error
 
     return surprise
+
+
+def test_how_sure_the_model_is_is_asked_for_only_where_it_is_wanted() -> None:
+    backend = Listener()
+    stage = bench(backend)
+    wanted = Transcribe(stage.lease, "item", bytes(4800), None, None, stage.scope, logprobs=True)
+    stage.put(utterance(stage), wanted)
+    assert [request.logprobs for request in backend.requests] == [False, True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -260,3 +261,14 @@ def test_a_missing_script_is_named() -> None:
 def test_a_wrong_script_of_a_session_fails_its_response() -> None:
     with pytest.raises(StageError, match="texd"):
         _say(_directed({"answers": [{"texd": 1}]}))
+
+
+def test_the_stt_makes_up_probabilities_that_are_always_the_same() -> None:
+    request = SttRequest(
+        bytes(640), prompt='#script {"answers": [" how are  you "]}', logprobs=True
+    )
+    first, second = (ScriptedStt().transcribe(request, _call()).tokens for _ in range(2))
+    assert first == second
+    assert [token.text for token in first] == ["how", " are", "  you"]
+    assert all(-1 <= token.logprob < 0 for token in first)
+    assert ScriptedStt().transcribe(replace(request, logprobs=False), _call()).tokens == ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from s2s_actors.backends.base import BackendOptions, Call, SttRequest
+from s2s_actors.backends.base import BackendOptions, Call, SttRequest, Transcript
 from s2s_actors.backends.whisper import FasterWhisper
 from s2s_actors.errors import SetupError
 from s2s_actors.runtime.cancel import CancelToken
@@ -105,3 +105,20 @@ def test_a_model_path_that_does_not_exist_is_named() -> None:
 def test_a_hum_gives_no_text(whisper: SpeechToText) -> None:
     tone = (np.sin(2 * np.pi * 110 * np.arange(48_000) / 16_000) * 9_000).astype("<i2").tobytes()
     assert _hear(whisper, tone) == ""
+
+
+def test_words_come_with_their_probabilities_if_they_are_wanted(
+    whisper: SpeechToText, speaker: Speaker
+) -> None:
+    def heard(pcm: bytes, *, logprobs: bool) -> Transcript:
+        return whisper.transcribe(SttRequest(pcm, logprobs=logprobs), Call("s", CancelToken()))
+
+    for pcm in (speaker.say(FOX), speaker.say(STORY)):
+        transcript = heard(pcm, logprobs=True)
+        assert "".join(token.text for token in transcript.tokens) == transcript.text
+        assert len(transcript.tokens) >= len(words(transcript.text))
+        assert all(-25 < token.logprob <= 0 for token in transcript.tokens)
+    sure = heard(speaker.say(FOX), logprobs=True).tokens
+    assert sum(token.logprob for token in sure) / len(sure) > -1
+    assert heard(speaker.say(FOX), logprobs=False).tokens == ()
+    assert heard(bytes(32_000), logprobs=True) == Transcript("", "en")

@@ -13,6 +13,7 @@ from tests.support.sound import tone
 
 CREATE = "conversation.item.create"
 COMPLETED = "conversation.item.input_audio_transcription.completed"
+DELTA = "conversation.item.input_audio_transcription.delta"
 
 
 def message(*parts: dict[str, Any]) -> dict[str, Any]:
@@ -87,5 +88,24 @@ def test_what_the_model_can_not_take_is_left_out_or_refused() -> None:
                 response = await client.done()
                 assert response["status"] == "failed"
                 assert response["status_details"]["error"]["code"] == "context_length_exceeded"
+
+    run(scenario())
+
+
+def test_log_probabilities_of_what_was_heard_come_when_they_are_included(
+    server: RunningServer,
+) -> None:
+    async def scenario() -> None:
+        async with RealtimeClient(server) as client:
+            await client.play("Yes.", stt=["good morning"])
+            for include in (None, ["item.input_audio_transcription.logprobs"]):
+                await client.update(include=include)
+                await client.say()
+                await client.done()
+            plain, rich = client.of(COMPLETED)
+            assert "logprobs" not in plain
+            assert [entry["token"] for entry in rich["logprobs"]] == ["good", " morning"]
+            assert all(entry["logprob"] < 0 for entry in rich["logprobs"])
+            assert rich["logprobs"] == client.of(DELTA)[-1]["logprobs"]
 
     run(scenario())

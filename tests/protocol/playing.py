@@ -18,7 +18,7 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol import codec, outputs
 from s2s_actors.protocol.client_events import AudioAppend
 from s2s_actors.protocol.dialogue import Dialogue, SessionStart
-from s2s_actors.protocol.server_events import client_error
+from s2s_actors.protocol.server_events import LogProb, client_error
 from s2s_actors.protocol.session import RealtimeSession
 from tests.support import strict_events
 from tests.support.stream_checker import StreamChecker
@@ -170,10 +170,10 @@ class Player:
 
     # --- stages ---------------------------------------------------------------------------
 
-    def hears(self, item_id: str, text: str) -> list[Event]:
+    def hears(self, item_id: str, text: str, *logprobs: LogProb) -> list[Event]:
         """Speech recognition is done."""
         self.work.utterances.pop(item_id, None)
-        return self._do(lambda: self.dialogue.listening.transcribed(item_id, text))
+        return self._do(lambda: self.dialogue.listening.transcribed(item_id, text, logprobs))
 
     def mishears(self, item_id: str) -> list[Event]:
         """Speech recognition fails."""
