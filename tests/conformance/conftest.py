@@ -164,7 +164,8 @@ def connect(target: Target) -> Callable[..., Client]:
 
 
 @pytest.fixture
-def client(target: Target) -> Iterator[Client]:
+def client(target: Target, request: pytest.FixtureRequest) -> Iterator[Client]:
     """A session that has just been greeted."""
     with Client(target) as session:
         yield session
+        session.abandoned = request.node.stash.get(plugin.HAS_FAILED, False)

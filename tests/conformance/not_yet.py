@@ -8,7 +8,6 @@ from __future__ import annotations
 _MCP = "MCP tools are not there yet"
 
 NOT_YET: dict[str, str] = {
-    "transcription/60": "log probabilities are not there yet",
     "tools/87-list": _MCP,
     "tools/87-call": _MCP,
     "tools/88": _MCP,

@@ -123,12 +123,12 @@ def test_offsets_count_from_the_first_byte_of_the_session(client: Client, target
     end_ms = client.event(f"{BUFFER}.speech_stopped")["audio_end_ms"]
     assert isinstance(start_ms, int)
     assert isinstance(end_ms, int)
-    assert onset_ms - 600 <= start_ms <= onset_ms
+    assert onset_ms - 550 <= start_ms <= onset_ms - 100
     assert start_ms < end_ms <= client.sent_audio_ms
 
 
 @check("input_audio_buffer/padding", FULL)
-def test_more_prefix_padding_means_an_earlier_start(client: Client, target: Target) -> None:
+def test_more_prefix_padding_means_an_earlier_start(client: Client) -> None:
     client.listen(turn_detection=VAD_ONLY | {"prefix_padding_ms": 100})
     client.append(silence(1000))
     client.say()
@@ -139,7 +139,7 @@ def test_more_prefix_padding_means_an_earlier_start(client: Client, target: Targ
     onset_ms = client.sent_audio_ms
     client.say()
     second_ms = client.event(f"{BUFFER}.speech_started")["audio_start_ms"] - onset_ms
-    assert 350 <= first_ms - second_ms <= 650, target
+    assert 350 <= first_ms - second_ms <= 650
 
 
 @check("input_audio_buffer/35", FULL)

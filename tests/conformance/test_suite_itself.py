@@ -104,7 +104,7 @@ def test_the_scorecard_counts_what_passed_failed_and_did_not_apply(fake: str) ->
     printed = run_suite(str(HERE / "test_transport.py"), "--server", fake, "-k", chosen)
     assert row(printed, "transport") == [1, 1, 1, 1, 0, 0]
     assert row(printed, "all") == [1, 1, 1, 1, 0, 0]
-    assert "1 checks failed:" in printed
+    assert "1 check failed:" in printed
     assert "transport/compression (core) a client may offer compression: closed" in printed
 
 

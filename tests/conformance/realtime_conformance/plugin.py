@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
     from typing import NoReturn
 
-__all__ = ["add_options", "list_checks", "mark_known_gaps", "order", "record", "show"]
+__all__ = ["HAS_FAILED", "add_options", "list_checks", "mark_known_gaps", "order", "record", "show"]
 
 _OPTIONS: dict[str, str] = {
     "--server": "ws:// or wss:// address of the server under test, with the path /v1/realtime",
@@ -29,6 +29,8 @@ _OPTIONS: dict[str, str] = {
     "--pace": "speed at which audio is sent; 1 is real time, 0 as fast as it goes (default: 1)",
 }
 _card = pytest.StashKey[Scorecard]()
+HAS_FAILED = pytest.StashKey[bool]()
+"""Set on a test once it has failed."""
 LAST = "run_last"
 
 
@@ -69,6 +71,8 @@ def record(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Write the outcome of a test into the scorecard."""
     report = yield
+    if report.failed or hasattr(report, "wasxfail"):
+        item.stash[HAS_FAILED] = True
     check = check_of(item)
     if check is not None and (call.when == "call" or report.outcome != "passed"):
         card = item.config.stash.setdefault(_card, Scorecard())

@@ -74,7 +74,7 @@ class Scorecard:
         failed = [verdict for verdict in self._verdicts.values() if verdict.outcome == FAILED]
         if failed:
             yield ""
-            yield f"{len(failed)} checks failed:"
+            yield f"{len(failed)} check{'s' if len(failed) > 1 else ''} failed:"
         for verdict in failed:
             check = verdict.check
             reason = " ".join(verdict.reason.split())[:_REASON_CHARS]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .stream_ends import check_status, check_usage
+from .stream_outputs import Output, Part, Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,41 +24,6 @@ _WITHOUT_RESPONSE_ID = (
 )
 
 
-@dataclass(slots=True)
-class _Part:
-    """A content part while it is written."""
-
-    kind: str
-    text: list[str] = field(default_factory=list)
-    audio_bytes: int = 0
-    audio_done: bool = False
-    text_done: bool = False
-    done: bool = False
-
-
-@dataclass(slots=True)
-class _Output:
-    """An output item while it is written."""
-
-    item: Event
-    parts: list[_Part] = field(default_factory=list)
-    arguments: list[str] = field(default_factory=list)
-    arguments_done: bool = False
-    done: Event | None = None
-
-
-@dataclass(slots=True)
-class _Response:
-    """A response while it is open."""
-
-    head: Event
-    outputs: list[_Output] = field(default_factory=list)
-
-    @property
-    def in_conversation(self) -> bool:
-        return self.head.get("conversation_id") is not None
-
-
 class ResponseRules:
     """Follows every open response."""
 
@@ -67,12 +32,12 @@ class ResponseRules:
     ) -> None:
         self._fail = fail
         self._conversation = conversation
-        self._open: dict[str, _Response] = {}
+        self._open: dict[str, Response] = {}
         self._over: set[str] = set()
         self._item_ids: set[str] = set()
         self._outside: set[str] = set()
         self._conversation_id: str | None = None
-        self._handlers: dict[str, Callable[[_Response, Event], None]] = {
+        self._handlers: dict[str, Callable[[Response, Event], None]] = {
             "response.done": self._done,
             "response.output_item.added": self._item_added,
             "response.output_item.done": self._item_done,
@@ -118,7 +83,7 @@ class ResponseRules:
             self._fail("I2", f"response {response_id} was created twice")
         if head["status"] != "in_progress" or head["output"] or head["usage"] is not None:
             self._fail("I2", "a new response is in progress, without output and usage")
-        response = _Response(head)
+        response = Response(head)
         if response.in_conversation:
             for other_id, other in self._open.items():
                 if other.in_conversation:
@@ -128,7 +93,7 @@ class ResponseRules:
                 self._fail("I3", "the conversation has changed its id")
         self._open[response_id] = response
 
-    def _response(self, event: Event) -> _Response:
+    def _response(self, event: Event) -> Response:
         response_id = event.get("response_id") or event.get("response", {}).get("id")
         if response_id in self._over:
             self._fail("I2", f"{event['type']} after response.done of {response_id}")
@@ -136,7 +101,7 @@ class ResponseRules:
             self._fail("I2", f"{event['type']} for unknown response {response_id}")
         return self._open[response_id]
 
-    def _done(self, response: _Response, event: Event) -> None:
+    def _done(self, response: Response, event: Event) -> None:
         end = event["response"]
         for index, output in enumerate(response.outputs):
             if output.done is None:
@@ -153,7 +118,7 @@ class ResponseRules:
         del self._open[end["id"]]
         self._over.add(end["id"])
 
-    def _check_in_conversation(self, output: _Output) -> None:
+    def _check_in_conversation(self, output: Output) -> None:
         item_id = output.item["id"]
         if item_id not in self._conversation.of_responses:
             return  # out of band, or deleted meanwhile
@@ -162,7 +127,7 @@ class ResponseRules:
 
     # --- items ----------------------------------------------------------------------------
 
-    def _item_added(self, response: _Response, event: Event) -> None:
+    def _item_added(self, response: Response, event: Event) -> None:
         item = event["item"]
         if event["output_index"] != len(response.outputs):
             self._fail("I4", f"output_index {event['output_index']} is not the next one")
@@ -175,13 +140,13 @@ class ResponseRules:
         ):
             self._fail("I4", "a new output item is in progress and empty")
         self._item_ids.add(item["id"])
-        response.outputs.append(_Output(item))
+        response.outputs.append(Output(item))
         if response.in_conversation:
             self._conversation.of_responses.add(item["id"])
         else:
             self._outside.add(item["id"])
 
-    def _item_done(self, response: _Response, event: Event) -> None:
+    def _item_done(self, response: Response, event: Event) -> None:
         item = event["item"]
         output = self._find(response, event | {"item_id": item["id"]})
         if any(not part.done for part in output.parts):
@@ -200,7 +165,7 @@ class ResponseRules:
             self._fail("ITEMS", f"{item['id']} was never added to the conversation")
         output.done = item
 
-    def _check_content(self, output: _Output, item: Event) -> None:
+    def _check_content(self, output: Output, item: Event) -> None:
         written = [(part.kind, "".join(part.text)) for part in output.parts]
         kinds = {"output_audio": "audio", "output_text": "text"}
         listed = [
@@ -209,7 +174,7 @@ class ResponseRules:
         if written != listed:
             self._fail("I5", f"parts said {written}, the item says {listed}")
 
-    def _find(self, response: _Response, event: Event) -> _Output:
+    def _find(self, response: Response, event: Event) -> Output:
         index = event["output_index"]
         if not 0 <= index < len(response.outputs):
             self._fail("I4", f"output_index {index} was not added")
@@ -222,7 +187,7 @@ class ResponseRules:
 
     # --- parts ----------------------------------------------------------------------------
 
-    def _part_added(self, response: _Response, event: Event) -> None:
+    def _part_added(self, response: Response, event: Event) -> None:
         output = self._find(response, event)
         part = event["part"]
         if event["content_index"] != len(output.parts):
@@ -231,9 +196,9 @@ class ResponseRules:
             self._fail("I5", f"a part of type {part['type']} was not asked for")
         if part.get(TEXT_FIELD[part["type"]]):
             self._fail("I5", "a new part is empty")
-        output.parts.append(_Part(part["type"]))
+        output.parts.append(Part(part["type"]))
 
-    def _part(self, response: _Response, event: Event, kind: str | None = None) -> _Part:
+    def _part(self, response: Response, event: Event, kind: str | None = None) -> Part:
         output = self._find(response, event)
         index = event["content_index"]
         if not 0 <= index < len(output.parts):
@@ -245,7 +210,7 @@ class ResponseRules:
             self._fail("I5", f"{event['type']} in a part of type {part.kind}")
         return part
 
-    def _part_done(self, response: _Response, event: Event) -> None:
+    def _part_done(self, response: Response, event: Event) -> None:
         part = self._part(response, event, event["part"]["type"])
         if not part.text_done:
             self._fail("I5", "a part is done before its text is")
@@ -253,13 +218,13 @@ class ResponseRules:
             self._fail("I5", "content_part.done differs from the deltas")
         part.done = True
 
-    def _text_delta(self, response: _Response, event: Event) -> None:
+    def _text_delta(self, response: Response, event: Event) -> None:
         part = self._part(response, event, _kind(event))
         if part.text_done:
             self._fail("I5", "a delta after its done")
         part.text.append(event["delta"])
 
-    def _text_done(self, response: _Response, event: Event) -> None:
+    def _text_done(self, response: Response, event: Event) -> None:
         part = self._part(response, event, _kind(event))
         if part.text_done:
             self._fail("I5", f"{event['type']} came twice for a part")
@@ -269,7 +234,7 @@ class ResponseRules:
             self._fail("I5", f"{event['type']} differs from the deltas")
         part.text_done = True
 
-    def _audio_delta(self, response: _Response, event: Event) -> None:
+    def _audio_delta(self, response: Response, event: Event) -> None:
         part = self._part(response, event, "audio")
         if part.audio_done or part.text_done:
             self._fail("I6", "audio after its done")
@@ -280,7 +245,7 @@ class ResponseRules:
             self._fail("I6", "an audio delta ends in the middle of a sample")
         part.audio_bytes += len(audio)
 
-    def _audio_done(self, response: _Response, event: Event) -> None:
+    def _audio_done(self, response: Response, event: Event) -> None:
         part = self._part(response, event, "audio")
         if not part.audio_bytes:
             self._fail("I6", "output_audio.done without any audio")
@@ -292,14 +257,14 @@ class ResponseRules:
 
     # --- calls ----------------------------------------------------------------------------
 
-    def _arguments_delta(self, response: _Response, event: Event) -> None:
+    def _arguments_delta(self, response: Response, event: Event) -> None:
         output = self._find(response, event)
         self._check_call(output, event)
         if output.arguments_done:
             self._fail("I5", "arguments after their done")
         output.arguments.append(event["delta"])
 
-    def _arguments_done(self, response: _Response, event: Event) -> None:
+    def _arguments_done(self, response: Response, event: Event) -> None:
         output = self._find(response, event)
         self._check_call(output, event)
         if output.arguments_done:
@@ -308,7 +273,7 @@ class ResponseRules:
             self._fail("I5", "arguments differ from their deltas")
         output.arguments_done = True
 
-    def _check_call(self, output: _Output, event: Event) -> None:
+    def _check_call(self, output: Output, event: Event) -> None:
         for name in ("call_id", "name"):
             if name in event and event[name] != output.item.get(name):
                 self._fail("I4", f"{name} of the call has changed")

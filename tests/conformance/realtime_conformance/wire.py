@@ -60,6 +60,7 @@ class Wire:
         self.received: list[Event] = []
         self.arrived_s: list[float] = []
         self.close_code: int | None = None
+        self.abandoned = False  # whether it no longer matters how the session ends
         self._greeted = greeted
         self._news = threading.Condition()
         self._cursor = 0
@@ -88,7 +89,7 @@ class Wire:
         trace: TracebackType | None,
     ) -> None:
         try:
-            if kind is None:
+            if kind is None and not self.abandoned:
                 self.part()
         finally:
             self._stack.close()
