@@ -15,6 +15,7 @@ from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
 from s2s_actors.backends.base import BackendOptions, context_tokens_of
+from s2s_actors.backends.mcp_http import HttpMcp
 from s2s_actors.backends.registry import BackendChoice, ModelSelection, load_models
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
@@ -24,6 +25,7 @@ from s2s_actors.server.options import ServerOptions
 
 if TYPE_CHECKING:
     from s2s_actors.backends.base import Models
+    from s2s_actors.backends.mcp_base import McpGateway
     from s2s_actors.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -50,7 +52,8 @@ def run(settings: Settings) -> int:
         sock.close()
         raise
     board, clock, pool_watch = Board(), SystemClock(), PoolWatch()
-    pool = plant(settings, models, board, clock).start_pool(pool_watch)
+    mcp = HttpMcp()
+    pool = plant(settings, models, board, clock, mcp).start_pool(pool_watch)
     try:
         asyncio.run(
             serve(
@@ -67,6 +70,7 @@ def run(settings: Settings) -> int:
         pool.stop()
         busy = join_actors(_STOP_PATIENCE_S)
         clock.close()
+        mcp.close()
         if not busy:
             for backend in models:
                 backend.close()
@@ -109,11 +113,13 @@ def model_selection(settings: Settings) -> ModelSelection:
     )
 
 
-def plant(settings: Settings, models: Models, board: Board, clock: SystemClock) -> Plant:
+def plant(
+    settings: Settings, models: Models, board: Board, clock: SystemClock, mcp: McpGateway
+) -> Plant:
     """The actors of a process, ready to start."""
     return Plant(
         models=models,
-        around=Surroundings(board, clock),
+        around=Surroundings(board, clock, mcp),
         pool_rules=PoolRules(
             units=settings.units,
             queue_limit=settings.queue,

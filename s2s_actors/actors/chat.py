@@ -17,13 +17,20 @@ from s2s_actors.protocol.items import (
     Message,
     text_of,
 )
+from s2s_actors.protocol.mcp_items import (
+    McpApprovalRequest,
+    McpApprovalResponse,
+    McpCall,
+    McpListTools,
+)
+from s2s_actors.protocol.mcp_servers import plain_name
 from s2s_actors.protocol.session import FunctionChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from s2s_actors.protocol.outputs import StartGeneration
-    from s2s_actors.protocol.session import FunctionTool, ToolChoice
+    from s2s_actors.protocol.outputs import OfferedChoice, StartGeneration
+    from s2s_actors.protocol.session import FunctionTool
 
 SILENCE = "(The user says nothing.)"
 """Stands for a turn without words, so that the model has something to answer."""
@@ -49,20 +56,32 @@ def _system(instructions: str) -> list[ChatMessage]:
 
 def _messages(items: Iterable[Item]) -> Iterable[ChatMessage]:
     calls: list[ToolCall] = []
+    results: list[ChatMessage] = []
     for item in items:
-        if isinstance(item, FunctionCall):
-            # Calls of one answer belong into one message, whatever else was said.
-            calls.append(ToolCall(item.call_id, item.name, item.arguments))
-            continue
-        if calls:
-            yield ChatMessage("assistant", "", tool_calls=tuple(calls))
-            calls = []
+        # Calls of one answer belong into one message, whatever else was said.
+        match item:
+            case FunctionCall():
+                calls.append(ToolCall(item.call_id, item.name, item.arguments))
+                continue
+            case McpCall(is_over=True):
+                calls.append(ToolCall(item.id, plain_name(item.name), item.arguments or "{}"))
+                results.append(ChatMessage("tool", item.result, call_id=item.id))
+                continue
+            case McpListTools() | McpApprovalRequest() | McpApprovalResponse() | McpCall():
+                continue  # what a model can't read, or what has no result yet
+        yield from _called(calls, results)
+        calls, results = [], []
         if isinstance(item, FunctionCallOutput):
             yield ChatMessage("tool", item.output, call_id=item.call_id)
         elif (text := text_of(item).strip()) or _images(item):
             yield ChatMessage(item.role, text, images=_images(item))
+    yield from _called(calls, results)
+
+
+def _called(calls: list[ToolCall], results: list[ChatMessage]) -> Iterable[ChatMessage]:
     if calls:
         yield ChatMessage("assistant", "", tool_calls=tuple(calls))
+        yield from results
 
 
 def _images(item: Message) -> tuple[ImageInput, ...]:
@@ -90,5 +109,5 @@ def _tool(tool: FunctionTool) -> ToolSpec:
     return ToolSpec(tool.name, description, parameters)
 
 
-def _choice(choice: ToolChoice) -> str:
+def _choice(choice: OfferedChoice) -> str:
     return f"function:{choice.name}" if isinstance(choice, FunctionChoice) else choice

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from s2s_actors.actors import messages as m
 from s2s_actors.actors.chat import request_of
+from s2s_actors.actors.mcp_work import McpWork
+from s2s_actors.actors.session_timers import SessionTimers
 from s2s_actors.actors.stage import Links, StageActor
 from s2s_actors.backends.base import (
     Finished,
@@ -25,7 +27,6 @@ from s2s_actors.runtime.outlet import LaneFullError, Outlet
 if TYPE_CHECKING:
     from s2s_actors.actors.surroundings import Surroundings
     from s2s_actors.runtime.cancel import CancelToken
-    from s2s_actors.runtime.clock import Timer
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +133,17 @@ class _OpenSession:
         self._scope = bind.scope
         self._started = False
         self._tokens: dict[str, CancelToken] = {}
-        self._timers: dict[str, tuple[int, Timer]] = {}
-        self._serial = 0
-        # A conversation that is given up never comes to close(): a timer of an hour would
-        # keep all of it in memory.
-        self._scope.on_cancel(self._cancel_timers)
+        owner, around = actor.outlet, actor.around
+        self._timers = SessionTimers(around.clock, owner, self._lease, self._scope)
+        self._mcp = McpWork(around.mcp, self._lease, self._scope, owner)
 
     def close(self) -> None:
         """Let go of timers and work; the client's port is not ours to close."""
         self._scope.cancel()
 
-    def _cancel_timers(self) -> None:
-        """In whatever thread ends the session; :meth:`_arm` sees to what comes after."""
-        for _, timer in list(self._timers.values()):
-            timer.cancel()
-
     # --- in ---------------------------------------------------------------------------
 
-    def feed(self, message: Any) -> None:  # noqa: C901 - one line for each message
+    def feed(self, message: Any) -> None:  # noqa: C901, PLR0912 - one line for each message
         """Tell the dialogue what has happened."""
         listening = self.dialogue.listening
         match message:
@@ -175,7 +169,14 @@ class _OpenSession:
             case m.StageReplaced():
                 self.dialogue.stage_lost(message.stage)
             case m.TimerFired():
-                self._timer(message)
+                if self._timers.take(message):
+                    self.dialogue.timer(message.name)
+            case m.McpListed():
+                self._mcp.over(message.item_id)
+                self.dialogue.mcp_listed(message.item_id, message.found)
+            case m.McpCalled():
+                self._mcp.over(message.item_id)
+                self.dialogue.answering.mcp_called(message.item_id, message.result)
             case _:
                 assert_never(message)
 
@@ -214,12 +215,6 @@ class _OpenSession:
             case _:
                 assert_never(message.event)
 
-    def _timer(self, message: m.TimerFired) -> None:
-        serial, _ = self._timers.get(message.name, (None, None))
-        if serial == message.serial:
-            del self._timers[message.name]
-            self.dialogue.timer(message.name)
-
     # --- out --------------------------------------------------------------------------
 
     def carry_out(self) -> None:
@@ -244,9 +239,11 @@ class _OpenSession:
                 if token := self._tokens.pop(response_id, None):
                     token.cancel()
             case outputs.ArmTimer(name=name, delay_ms=delay_ms):
-                self._arm(name, delay_ms / 1000)
+                self._timers.arm(name, delay_ms / 1000)
             case outputs.DisarmTimer(name=name):
-                self._disarm(name)
+                self._timers.disarm(name)
+            case outputs.StartMcpListing() | outputs.StartMcpCall() | outputs.StopMcp():
+                self._mcp.do(output, self._token)
             case outputs.Count():
                 self._actor.around.board.count(output)
             case outputs.HangUp():
@@ -275,9 +272,7 @@ class _OpenSession:
 
     def _start_work(self, work: outputs.StartGeneration | outputs.StartSpeech) -> None:
         response_id = work.response_id
-        token = self._tokens.get(response_id)
-        if token is None:
-            token = self._tokens[response_id] = self._scope.child()
+        token = self._token(response_id)
         try:
             if isinstance(work, outputs.StartGeneration):
                 self._actor.stages.llm.put(
@@ -293,19 +288,11 @@ class _OpenSession:
                 response_id, "stage_backpressure", "The pipeline is too far behind."
             )
 
-    def _arm(self, name: str, delay_s: float) -> None:
-        self._disarm(name)
-        self._serial += 1
-        fired = m.TimerFired(self._lease, name, self._serial)
-        timer = self._actor.around.clock.tell_later(delay_s, self._actor.outlet, fired)
-        self._timers[name] = (self._serial, timer)
-        if self._scope.cancelled:
-            timer.cancel()
-
-    def _disarm(self, name: str) -> None:
-        if name in self._timers:
-            _, timer = self._timers.pop(name)
-            timer.cancel()
+    def _token(self, response_id: str) -> CancelToken:
+        token = self._tokens.get(response_id)
+        if token is None:
+            token = self._tokens[response_id] = self._scope.child()
+        return token
 
 
 def _backpressure(what: str) -> ClientError:

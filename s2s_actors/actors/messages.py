@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import LlmEvent, LlmRequest, Transcript, TtsRequest
     from s2s_actors.errors import StageError
     from s2s_actors.protocol.client_events import ClientEvent
+    from s2s_actors.protocol.mcp_items import McpError, McpToolInfo
     from s2s_actors.protocol.session import TurnDetection
     from s2s_actors.runtime.cancel import CancelToken
     from s2s_actors.runtime.reply import ReplyPort
@@ -307,6 +308,27 @@ class Spoken(Marker):
     segment: int
     pcm: bytes
     last: bool
+
+
+# --- MCP servers ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class McpListed(Marker):
+    """An MCP server has told its tools, or has failed to."""
+
+    lease: Lease
+    item_id: str
+    found: tuple[McpToolInfo, ...] | McpError
+
+
+@dataclass(frozen=True, slots=True)
+class McpCalled(Marker):
+    """A call of an MCP tool has its output, or its error."""
+
+    lease: Lease
+    item_id: str
+    result: str | McpError
 
 
 # --- timers -----------------------------------------------------------------------------

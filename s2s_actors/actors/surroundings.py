@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from s2s_actors.backends.mcp_base import NoMcp
 
 if TYPE_CHECKING:
     from s2s_actors.actors.board import Board
+    from s2s_actors.backends.mcp_base import McpGateway
     from s2s_actors.runtime.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where actors publish, and where they get the time from."""
+    """Where actors publish, where they get the time from, and their way to MCP servers."""
 
     board: Board
     clock: Clock
+    mcp: McpGateway = field(default_factory=NoMcp)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
 
 from s2s_actors.errors import ClientError, StageError
+from s2s_actors.protocol.mcp_calls import McpCalls
+from s2s_actors.protocol.mcp_servers import McpServers
 from s2s_actors.protocol.outputs import Count, StartGeneration, StartSpeech, StopWork
 from s2s_actors.protocol.response import (
     ErrorDetail,
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from s2s_actors.protocol.desk import Desk
+    from s2s_actors.protocol.mcp_items import McpError, McpToolInfo
 
 
 class Answering:
@@ -51,6 +55,8 @@ class Answering:
         self._on_over = on_over
         self._context_tokens = context_tokens
         self._runs: dict[str, ResponseRun] = {}
+        self.mcp_servers = McpServers(desk)
+        self.mcp_calls = McpCalls(desk)
         self.has_spoken = False
         """Whether the assistant has been heard: from then on its voice is fixed."""
 
@@ -81,8 +87,9 @@ class Answering:
             )
         run = ResponseRun(plan, self._desk)
         self._runs[run.id] = run
+        self.mcp_servers.prepare(plan)
         if (context_ready or not plan.reads_conversation) and not plan.unheard:
-            self._advance(run, "context_ready")
+            self._generate_when_listed(run)
         return run
 
     def fail_at_once(self, code: str, message: str) -> None:
@@ -92,9 +99,15 @@ class Answering:
 
     def context_ready(self) -> None:
         """All transcripts are known: responses that waited for them begin to generate."""
-        for run in list(self._runs.values()):
-            if run.chart.waiting.is_active:
-                self._advance(run, "context_ready")
+        for run in self._waiting():
+            self._generate_when_listed(run)
+
+    def _waiting(self) -> list[ResponseRun]:
+        return [run for run in self._runs.values() if run.chart.waiting.is_active]
+
+    def _generate_when_listed(self, run: ResponseRun) -> None:
+        if self.mcp_servers.ready(run.plan):
+            self._advance(run, "context_ready")
 
     def cancel(self, response_id: str | UnsetType | None) -> None:
         """Stop a response at the client's wish.
@@ -133,7 +146,10 @@ class Answering:
         """The model calls a function."""
         if run := self._runs.get(response_id):
             self._speak(run, run.end_text())
-            run.writer.call(call_id, name)
+            if route := run.routes.get(name):
+                self.mcp_calls.begin(run, route)
+            else:
+                run.writer.call(call_id, name)
 
     def call_arguments(self, response_id: str, delta: str) -> None:
         """The model wrote more of a call's arguments."""
@@ -148,7 +164,7 @@ class Answering:
             run.writer.end_item(cut=cut)
             if cut:
                 run.details = StatusDetails(type="incomplete", reason="max_output_tokens")
-            self._advance(run, "generated", speech_left=bool(run.segments), cut=cut)
+            self._advance(run, "generated", speech_left=run.is_busy, cut=cut)
 
     def spoken(self, response_id: str, segment: int, pcm: bytes, *, last: bool) -> None:
         """The voice said more of a segment."""
@@ -158,7 +174,10 @@ class Answering:
         if pcm and run.plan.in_conversation:
             self.has_spoken = True
         run.spoken(segment, pcm, last=last)
-        if not run.segments and run.chart.speaking.is_active:
+        self._end_if_over(run)
+
+    def _end_if_over(self, run: ResponseRun) -> None:
+        if not run.is_busy and run.chart.speaking.is_active:
             self._advance(run, "spoken")
 
     def failed(self, response_id: str, code: str, message: str) -> None:
@@ -173,6 +192,26 @@ class Answering:
         """A stage is gone, and with it everything that it was doing."""
         for response_id in list(self._runs):
             self.failed(response_id, code, message)
+
+    # --- what MCP servers say --------------------------------------------------------------
+
+    def mcp_listed(
+        self, item_id: str, found: tuple[McpToolInfo, ...] | McpError, *, context_ready: bool
+    ) -> None:
+        """A server has told its tools or failed to; responses may have waited for that."""
+        self.mcp_servers.listed(item_id, found)
+        for run in self._waiting():
+            if context_ready or not (run.plan.reads_conversation or run.plan.unheard):
+                self._generate_when_listed(run)
+
+    def mcp_called(self, item_id: str, result: str | McpError) -> None:
+        """A call of a tool has its output, or its error."""
+        for run in self._runs.values():
+            if item_id in run.calls:
+                self.mcp_calls.ended(run, item_id, result)
+                self._end_if_over(run)
+                return
+        self.mcp_calls.ended_after_approval(item_id, result)
 
     # --- charts ----------------------------------------------------------------------------
 
@@ -197,8 +236,12 @@ class Answering:
 
     def _generate(self, run: ResponseRun) -> None:
         plan = run.plan
+        offer = self.mcp_servers.offer(plan)
+        run.routes = offer.routes
         try:
-            items = plan.context(self._desk.conversation, self._context_tokens)
+            items = replace(plan, tools=offer.tools).context(
+                self._desk.conversation, self._context_tokens
+            )
         except StageError as error:
             self.failed(run.id, error.code, error.message)
             return
@@ -207,8 +250,8 @@ class Answering:
                 response_id=run.id,
                 items=items,
                 instructions=plan.instructions,
-                tools=plan.tools,
-                tool_choice=plan.tool_choice,
+                tools=offer.tools,
+                tool_choice=offer.tool_choice,
                 max_output_tokens=plan.answer_tokens,
                 may_cut=plan.truncation != "disabled",
             )

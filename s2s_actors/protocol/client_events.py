@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from s2s_actors.protocol.items import FunctionCall, FunctionCallOutput, Message
+from s2s_actors.protocol.mcp_items import McpApprovalResponse
 from s2s_actors.protocol.response import ResponseParams
 
 EventId: TypeAlias = Annotated[str, Meta(max_length=512)]
@@ -41,7 +42,7 @@ class AudioClear(_ClientEvent, frozen=True, kw_only=True, tag="input_audio_buffe
 class ItemCreate(_ClientEvent, frozen=True, kw_only=True, tag="conversation.item.create"):
     """Add an item; ``previous_item_id`` says where: omitted at the end, ``root`` in front."""
 
-    item: Message | FunctionCall | FunctionCallOutput
+    item: Message | FunctionCall | FunctionCallOutput | McpApprovalResponse
     previous_item_id: str | None = None
 
 

@@ -19,7 +19,8 @@ from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.desk import Desk
 from s2s_actors.protocol.item_checks import prepared
 from s2s_actors.protocol.listening import IDLE_TIMER, Listening
-from s2s_actors.protocol.merge import apply_update, voice_of
+from s2s_actors.protocol.mcp_items import McpApprovalResponse
+from s2s_actors.protocol.merge import apply_update, voice_of, without_secrets
 from s2s_actors.protocol.outputs import ArmTimer, HangUp
 from s2s_actors.protocol.response import ResponseParams
 from s2s_actors.protocol.session import (
@@ -32,6 +33,7 @@ from s2s_actors.protocol.session import (
 )
 
 if TYPE_CHECKING:
+    from s2s_actors.protocol.mcp_items import McpError, McpToolInfo
     from s2s_actors.protocol.outputs import Output
     from s2s_actors.protocol.response_run import ResponseRun
 
@@ -179,15 +181,21 @@ class Dialogue:
             self.listening.change_format()
         if new.audio.input.turn_detection != old.audio.input.turn_detection:
             self.listening.configure_detection()
-        self._desk.send(ev.SessionUpdated(session=new))
+        self._desk.send(ev.SessionUpdated(session=without_secrets(new)))
+        if isinstance(new, RealtimeSession):
+            self._answering.mcp_servers.session_has(new.tools)
 
     def _create_item(self, event: ce.ItemCreate) -> None:
         item = prepared(event.item, self._desk.conversation)
+        if isinstance(item, McpApprovalResponse):
+            self._answering.mcp_calls.check(item)
         entry = entry_of(item, self.session.audio.input.format, path="item")
         previous = self._desk.conversation.add(entry, after=event.previous_item_id)
         self._desk.send(ev.ItemAdded(item=entry.item, previous_item_id=previous))
         self._desk.send(ev.ItemDone(item=entry.item, previous_item_id=previous))
         self.listening.hear(entry)
+        if isinstance(item, McpApprovalResponse):
+            self._answering.mcp_calls.decide(item)
 
     def _create_response(self, params: ResponseParams) -> None:
         run = self._answering.create(params, context_ready=self.listening.context_ready)
@@ -214,6 +222,10 @@ class Dialogue:
     def answering(self) -> Answering:
         """The assistant's side, for results of the language model and the voice."""
         return self._answering
+
+    def mcp_listed(self, item_id: str, found: tuple[McpToolInfo, ...] | McpError) -> None:
+        """An MCP server has told its tools, or has failed to."""
+        self._answering.mcp_listed(item_id, found, context_ready=self.listening.context_ready)
 
     def stage_lost(self, stage: str) -> None:
         """A stage crashed and a fresh one took its place; its work is lost."""

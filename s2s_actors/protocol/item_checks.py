@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
@@ -19,6 +20,7 @@ from s2s_actors.protocol.items import (
     Message,
     OutputAudio,
 )
+from s2s_actors.protocol.mcp_items import McpApprovalResponse, McpItem
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.conversation import Conversation
@@ -38,6 +40,11 @@ def prepared(item: Item, conversation: Conversation) -> Item:
             param="item.id",
         )
     conversation.check_free(item.id)
+    if isinstance(item, McpApprovalResponse):
+        reason = UNSET if item.reason is None else item.reason
+        return replace(item, id=item.id or new_id("mcpa"), reason=reason)
+    if isinstance(item, McpItem):
+        return replace(item, id=item.id or new_id("mcp"))
     match item:
         case Message():
             check_content(item, path="item")

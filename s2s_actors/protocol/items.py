@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
+from s2s_actors.protocol.mcp_items import McpCall, McpItem
+
 ItemStatus: TypeAlias = Literal["completed", "incomplete", "in_progress"]
 Role: TypeAlias = Literal["user", "assistant", "system"]
 
@@ -85,7 +87,7 @@ class FunctionCallOutput(_Item, frozen=True, kw_only=True, tag="function_call_ou
     output: str
 
 
-Item: TypeAlias = Message | FunctionCall | FunctionCallOutput
+Item: TypeAlias = Message | FunctionCall | FunctionCallOutput | McpItem
 
 
 class ItemReference(
@@ -115,6 +117,10 @@ def text_of(item: Item) -> str:
             return " ".join(text for text in map(_part_text, content) if text)
         case FunctionCall(arguments=text) | FunctionCallOutput(output=text):
             return text
+        case McpCall(is_over=True):
+            return f"{item.arguments} {item.result}"
+        case _:
+            return ""
 
 
 def _part_text(part: ContentPart) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
+from s2s_actors.protocol.mcp_tools import McpTool, settled
 from s2s_actors.protocol.session import (
     AudioOutput,
     RealtimeSession,
@@ -46,8 +47,21 @@ def apply_update(session: S, patch: Mapping[str, Any]) -> S:
     updated: S = convert(merged, type(session), root="session")
     if isinstance(updated, RealtimeSession):
         output = plain_voice(updated.audio.output)
-        return replace(updated, audio=replace(updated.audio, output=output))
+        known = session.tools if isinstance(session, RealtimeSession) else []
+        return replace(
+            updated,
+            audio=replace(updated.audio, output=output),
+            tools=settled(updated.tools, known, path="session.tools", reuse=False),
+        )
     return updated
+
+
+def without_secrets(session: S) -> S:
+    """The session as clients see it."""
+    if isinstance(session, RealtimeSession):
+        tools = [tool.shown() if isinstance(tool, McpTool) else tool for tool in session.tools]
+        return replace(session, tools=tools)
+    return session
 
 
 def voice_of(session: Session) -> str | VoiceId | None:

@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
     from s2s_actors.protocol.items import Item
+    from s2s_actors.protocol.mcp_tools import McpTool
     from s2s_actors.protocol.server_events import ServerEvent
-    from s2s_actors.protocol.session import FunctionTool, ToolChoice, TurnDetection
+    from s2s_actors.protocol.session import FunctionChoice, FunctionTool, TurnDetection
+
+    OfferedChoice: TypeAlias = Literal["auto", "none", "required"] | FunctionChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class StartGeneration:
     items: tuple[Item, ...]
     instructions: str
     tools: tuple[FunctionTool, ...]
-    tool_choice: ToolChoice
+    tool_choice: OfferedChoice
     max_output_tokens: int | None
     may_cut: bool = True
 
@@ -70,6 +75,35 @@ class StartSpeech:
     text: str
     voice: str
     speed: float
+
+
+@dataclass(frozen=True, slots=True)
+class StartMcpListing:
+    """Ask a server for its tools; ``item_id`` names the question."""
+
+    item_id: str
+    server: McpTool
+
+
+@dataclass(frozen=True, slots=True)
+class StartMcpCall:
+    """Call a tool of a server; ``item_id`` names the call.
+
+    It ends with the response, or with the session if it belongs to none.
+    """
+
+    item_id: str
+    response_id: str | None
+    server: McpTool
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StopMcp:
+    """Nobody waits for this any more."""
+
+    item_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +153,9 @@ Output: TypeAlias = (
     | StartTranscription
     | StartGeneration
     | StartSpeech
+    | StartMcpListing
+    | StartMcpCall
+    | StopMcp
     | StopWork
     | ArmTimer
     | DisarmTimer

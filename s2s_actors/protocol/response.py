@@ -10,11 +10,11 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol.items import FunctionCall, FunctionCallOutput, Item, ItemReference, Message
 from s2s_actors.protocol.session import (
     AudioFormat,
-    FunctionTool,
     MaxTokens,
     Modalities,
     PromptReference,
     Reasoning,
+    Tool,
     ToolChoice,
     VoiceId,
 )
@@ -55,7 +55,7 @@ class ResponseParams(_Params, frozen=True, kw_only=True):
     instructions: str | UnsetType | None = UNSET
     output_modalities: Modalities | UnsetType = UNSET
     audio: ResponseAudio = ResponseAudio()
-    tools: list[FunctionTool] | UnsetType = UNSET
+    tools: list[Tool] | UnsetType = UNSET
     tool_choice: ToolChoice | UnsetType = UNSET
     max_output_tokens: MaxTokens | UnsetType = UNSET
     metadata: dict[str, str] | None = None

@@ -12,8 +12,9 @@ from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.item_checks import check_content
 from s2s_actors.protocol.items import Item, ItemReference, Message
+from s2s_actors.protocol.mcp_tools import McpChoice, McpTool, settled
 from s2s_actors.protocol.response import Response, ShownAudio, ShownOutput
-from s2s_actors.protocol.session import VoiceId
+from s2s_actors.protocol.session import FunctionTool, VoiceId
 from s2s_actors.protocol.truncation import Room, fixed_tokens, visible
 from s2s_actors.protocol.validation import check_depth
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.response import ResponseInput, ResponseParams
     from s2s_actors.protocol.session import (
         AudioFormat,
-        FunctionTool,
         MaxTokens,
         RealtimeSession,
         ToolChoice,
@@ -41,6 +41,8 @@ class ResponsePlan:
         items: Context given with the request, None for the conversation. References are
             resolved when generation starts: what they name may not be known as text before.
             The same holds for what is said in the request.
+        servers: MCP servers whose tools the model may call besides ``tools``.
+        awaited: Those of them that the request itself names: it waits for their answer.
     """
 
     in_conversation: bool
@@ -56,6 +58,8 @@ class ResponsePlan:
     format: AudioFormat
     metadata: dict[str, str] | None
     items: tuple[Entry | ItemReference, ...] | None
+    servers: tuple[McpTool, ...]
+    awaited: tuple[McpTool, ...]
 
     @classmethod
     def of(
@@ -67,8 +71,13 @@ class ResponsePlan:
             ClientError: The input refers to an item that is not there or can't be read, or a
                 tool is nested too deeply.
         """
-        tools = _or(params.tools, session.tools)
-        check_depth([tool.parameters for tool in tools], param="response.tools")
+        tools = session.tools
+        if not isinstance(params.tools, UnsetType):
+            tools = settled(params.tools, session.tools, path="response.tools", reuse=True)
+        functions = tuple(tool for tool in tools if isinstance(tool, FunctionTool))
+        servers = tuple(tool for tool in tools if isinstance(tool, McpTool))
+        check_depth([tool.parameters for tool in functions], param="response.tools")
+        _check_choice(params.tool_choice, servers)
         output = params.audio.output
         voice = _or(output.voice, session.audio.output.voice)
         return cls(
@@ -78,7 +87,9 @@ class ResponsePlan:
             instructions=session.instructions
             if params.instructions is None
             else _or(params.instructions, session.instructions),
-            tools=tuple(tools),
+            tools=functions,
+            servers=servers,
+            awaited=() if isinstance(params.tools, UnsetType) else servers,
             tool_choice=_or(params.tool_choice, session.tool_choice),
             max_tokens=_or(params.max_output_tokens, session.max_output_tokens),
             truncation=session.truncation,
@@ -143,6 +154,18 @@ class ResponsePlan:
 
 def _or(override: T | UnsetType, default: T) -> T:
     return default if isinstance(override, UnsetType) else override
+
+
+def _check_choice(choice: ToolChoice | UnsetType, servers: tuple[McpTool, ...]) -> None:
+    if isinstance(choice, McpChoice) and all(
+        server.server_label != choice.server_label for server in servers
+    ):
+        raise ClientError(
+            "invalid_value",
+            f"Invalid 'response.tool_choice.server_label': there is no MCP server with the label "
+            f"'{choice.server_label[:100]}'.",
+            param="response.tool_choice.server_label",
+        )
 
 
 def _checked(

@@ -9,12 +9,13 @@ from sentence_stream import SentenceBoundaryDetector
 from s2s_actors.protocol import audio
 from s2s_actors.protocol.conversation import SpokenPiece
 from s2s_actors.protocol.ids import new_id
+from s2s_actors.protocol.mcp_writer import McpWriter
 from s2s_actors.protocol.response import StatusDetails, Usage
-from s2s_actors.protocol.response_writer import ResponseWriter
 from statecharts.response import ResponseChart
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.desk import Desk
+    from s2s_actors.protocol.mcp_servers import Route
     from s2s_actors.protocol.response_plan import ResponsePlan
     from statecharts.response import Status
 
@@ -48,15 +49,23 @@ class ResponseRun:
         self.id = new_id("resp")
         self.plan = plan
         self.chart = ResponseChart()
-        self.writer = ResponseWriter(
+        self.writer = McpWriter(
             plan.head(self.id), desk.conversation if plan.in_conversation else None, desk.send
         )
         self.segments: dict[int, _Segment] = {}
+        self.routes: dict[str, Route] = {}
+        self.calls: dict[str, int] = {}
+        """Calls of MCP tools that run: index by the id of their item."""
         self.details: StatusDetails | None = None
         self.read = self.written = 0
         self._sentences = SentenceBoundaryDetector()
         self._item_index: int | None = None
         self._next_segment = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something of it is still to be spoken, or a call still runs."""
+        return bool(self.segments or self.calls)
 
     def text(self, delta: str) -> list[tuple[int, str]]:
         """Write text and return the segments that can be spoken now: number and text."""

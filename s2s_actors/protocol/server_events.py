@@ -12,6 +12,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.ids import event_id
 from s2s_actors.protocol.items import Item
+from s2s_actors.protocol.mcp_events import McpEvent
 from s2s_actors.protocol.response import ErrorDetail, Response
 from s2s_actors.protocol.session import Session
 
@@ -342,6 +343,7 @@ ServerEvent: TypeAlias = (
     | ArgumentsDone
     | RateLimitsUpdated
     | Error
+    | McpEvent
 )
 
 

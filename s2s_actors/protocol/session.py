@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from s2s_actors.protocol.mcp_tools import McpChoice, McpTool
+
 
 class _Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Part of a session."""
@@ -161,7 +163,8 @@ class PromptReference(_Settings, frozen=True, kw_only=True):
 
 Modalities: TypeAlias = Annotated[list[Literal["audio", "text"]], Meta(min_length=1, max_length=1)]
 MaxTokens: TypeAlias = Annotated[int, Meta(ge=1, le=4096)] | Literal["inf"]
-ToolChoice: TypeAlias = Literal["auto", "none", "required"] | FunctionChoice
+Tool: TypeAlias = FunctionTool | McpTool
+ToolChoice: TypeAlias = Literal["auto", "none", "required"] | FunctionChoice | McpChoice
 Include: TypeAlias = list[Literal["item.input_audio_transcription.logprobs"]]
 
 
@@ -192,7 +195,7 @@ class RealtimeSession(_Typed, frozen=True, kw_only=True, tag="realtime"):
     model: str
     output_modalities: Modalities = field(default_factory=lambda: ["audio"])
     instructions: str
-    tools: list[FunctionTool] = []
+    tools: list[Tool] = []
     tool_choice: ToolChoice = "auto"
     max_output_tokens: MaxTokens = "inf"
     parallel_tool_calls: bool | UnsetType = UNSET

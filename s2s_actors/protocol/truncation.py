@@ -23,6 +23,12 @@ from s2s_actors.protocol.items import (
     Message,
     text_of,
 )
+from s2s_actors.protocol.mcp_items import (
+    McpApprovalRequest,
+    McpApprovalResponse,
+    McpCall,
+    McpListTools,
+)
 from s2s_actors.protocol.session import RetentionRatio
 
 if TYPE_CHECKING:
@@ -156,6 +162,10 @@ class _Window:
         match item:
             case Message(role="system"):
                 return _Unit(is_answer=False)
+            case McpListTools() | McpApprovalRequest() | McpApprovalResponse():
+                return _Unit(is_answer=False)  # no model reads them
+            case McpCall():
+                unit = _Unit(is_answer=True)
             case FunctionCallOutput(call_id=call_id) if call_id in self._by_call:
                 return self._by_call[call_id]
             case FunctionCall(call_id=call_id):

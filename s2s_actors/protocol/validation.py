@@ -49,16 +49,22 @@ def check_depth(value: Any, *, param: str) -> None:
     Raises:
         ClientError: It is nested deeper than :data:`MAX_DEPTH`.
     """
+    if nested_too_deeply(value):
+        raise ClientError(
+            "invalid_value",
+            f"Invalid '{param}': it is nested deeper than {MAX_DEPTH} levels.",
+            param=param,
+        )
+
+
+def nested_too_deeply(value: Any) -> bool:
+    """Whether JSON is nested deeper than :data:`MAX_DEPTH`."""
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _inner(outer)]
         if not level:
-            return
-    raise ClientError(
-        "invalid_value",
-        f"Invalid '{param}': it is nested deeper than {MAX_DEPTH} levels.",
-        param=param,
-    )
+            return False
+    return True
 
 
 def _inner(value: Any) -> Iterable[Any]:

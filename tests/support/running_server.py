@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from s2s_actors.actors.board import Board
 from s2s_actors.backends.base import Models
+from s2s_actors.backends.mcp_http import HttpMcp
 from s2s_actors.backends.scripted import ScriptedLlm, ScriptedStt, ScriptedTts, ScriptedVad
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.serve import plant
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from s2s_actors.backends.mcp_base import McpGateway
     from s2s_actors.backends.script import Script
     from s2s_actors.runtime.outlet import Outlet
 
@@ -101,6 +103,7 @@ class RunningServer(Address):
         models: Scripted ones if none are given; the caller closes them.
         board: Where the actors publish.
         options: Options of the listener that no setting reaches.
+        mcp: The way to MCP servers; closed with the server.
         settings: Fields of :class:`Settings`.
     """
 
@@ -110,6 +113,7 @@ class RunningServer(Address):
         *,
         board: Board | None = None,
         options: dict[str, Any] | None = None,
+        mcp: McpGateway | None = None,
         **settings: Any,
     ) -> None:
         self.settings = Settings(**{"port": 0, "units": 2, **settings})
@@ -117,6 +121,7 @@ class RunningServer(Address):
         self._models = models or scripted_models()
         self._options = options or {}
         self._clock = SystemClock()
+        self._mcp = mcp or HttpMcp()
         self._listening: Future[int] = Future()
         self._thread = threading.Thread(target=self._run, name="server")
         self._loop: asyncio.AbstractEventLoop
@@ -152,7 +157,9 @@ class RunningServer(Address):
 
     def _run(self) -> None:
         watch = PoolWatch()
-        pool = plant(self.settings, self._models, self.board, self._clock).start_pool(watch)
+        pool = plant(self.settings, self._models, self.board, self._clock, self._mcp).start_pool(
+            watch
+        )
         try:
             asyncio.run(self._serve(pool, watch))
         except BaseException as error:
@@ -162,6 +169,7 @@ class RunningServer(Address):
         finally:
             pool.stop()
             self._clock.close()
+            self._mcp.close()
 
     async def _serve(self, pool: Outlet, watch: PoolWatch) -> None:
         self._loop = asyncio.get_running_loop()

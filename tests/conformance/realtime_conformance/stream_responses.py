@@ -51,6 +51,8 @@ class ResponseRules:
             "response.output_audio.done": self._audio_done,
             "response.function_call_arguments.delta": self._arguments_delta,
             "response.function_call_arguments.done": self._arguments_done,
+            "response.mcp_call_arguments.delta": self._arguments_delta,
+            "response.mcp_call_arguments.done": self._arguments_done,
         }
 
     @property
@@ -122,6 +124,8 @@ class ResponseRules:
         item_id = output.item["id"]
         if item_id not in self._conversation.of_responses:
             return  # out of band, or deleted meanwhile
+        if item_id not in self._conversation.done and _waits_for_approval(output.done):
+            return
         if self._conversation.done.get(item_id) != output.done:
             self._fail("ITEMS", f"conversation.item.done of {item_id} is missing or differs")
 
@@ -155,7 +159,7 @@ class ResponseRules:
             self._fail("I4", f"an item can't end as {item['status']}")
         if item["type"] == "message":
             self._check_content(output, item)
-        elif item["type"] == "function_call":
+        elif item["type"] in ("function_call", "mcp_call"):
             if not output.arguments_done:
                 self._fail("I5", "a call is done before its arguments are")
             if item["arguments"] != "".join(output.arguments):
@@ -277,6 +281,17 @@ class ResponseRules:
         for name in ("call_id", "name"):
             if name in event and event[name] != output.item.get(name):
                 self._fail("I4", f"{name} of the call has changed")
+
+
+def _waits_for_approval(item: Event | None) -> bool:
+    """Whether a call has left its response and is still open in the conversation."""
+    return (
+        item is not None
+        and item["type"] == "mcp_call"
+        and "approval_request_id" in item
+        and item["output"] is None
+        and "error" not in item
+    )
 
 
 def _kind(event: Event) -> str:

@@ -62,6 +62,8 @@ NULLS = frozenset(
         "session.audio.input.turn_detection",
         "session.audio.input.turn_detection.idle_timeout_ms",
         "item.content[].transcript",  # a user's words until they are known
+        "item.output",  # of an MCP call that has none; a stock client crashes without the key
+        "response.output[].output",
     }
 )
 """Where null is part of the protocol."""
@@ -71,6 +73,8 @@ FREE_FORM = (
     "session.prompt.variables",
     "session.tracing.metadata",
     "response.metadata",
+    "item.tools[].input_schema",
+    "item.tools[].annotations",
 )
 """Whatever the client put there comes back."""
 
