@@ -115,7 +115,9 @@ def _own(beside: contextlib.ExitStack) -> Target:
         ours=True,
         agents_python=_if_there(CLIENTS / "bin" / "python"),
         node=_if_there(CLIENTS / "bin" / "node"),
-        node_modules=_if_there(Path(__file__).parent.with_name("stock_clients") / "node"),
+        node_modules=_if_there(
+            Path(__file__).parent.with_name("stock_clients") / "node" / "node_modules"
+        ),
         pace=0.0,
         patience_s=15.0,
     )
