@@ -83,7 +83,9 @@ def test_calls_give_text_or_the_error_of_the_tool(gateway: HttpMcp) -> None:
     assert "longer than" in flood.message
 
 
-def test_a_server_wants_an_authorization(gateway: HttpMcp, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_wants_an_authorization(
+    gateway: HttpMcp, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.DEBUG), LocalMcp(token="sesame") as local:
         refused = listed(gateway, local.url, authorization="guess")
         assert isinstance(refused, McpHttpError)
