@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from statecharts.base import Effect
     from statecharts.walk import Memory, Stimulus, Trace
 
+PATHS = 200
+"""More than the paths of any chart that ends; a new cycle in one is found out quickly."""
+
 
 def whole_log(memory: Memory, stimulus: Stimulus, effects: tuple[Effect, ...]) -> Memory:
     """Remember every event and effect: for charts that come to an end."""

@@ -13,12 +13,12 @@ from statecharts.connection import (
     SendRefusal,
 )
 from statecharts.explore import explore
-from tests.statecharts.paths import must_hold, whole_log
+from tests.statecharts.paths import PATHS, must_hold, whole_log
 
 if TYPE_CHECKING:
     from statecharts.walk import Configuration
 
-SEEN = explore(ConnectionChart, ENTRIES["connection"].stimuli, watch=whole_log)
+SEEN = explore(ConnectionChart, ENTRIES["connection"].stimuli, watch=whole_log, bound=PATHS)
 
 
 def test_every_configuration_can_reach_closed() -> None:

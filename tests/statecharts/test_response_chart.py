@@ -9,13 +9,13 @@ import pytest
 from statecharts.catalogue import ENTRIES
 from statecharts.explore import explore
 from statecharts.response import CloseResponse, Generate, ResponseChart
-from tests.statecharts.paths import effect_log, must_hold
+from tests.statecharts.paths import PATHS, effect_log, must_hold
 
 if TYPE_CHECKING:
     from statecharts.walk import Configuration
 
 ENDS = ("completed", "incomplete", "cancelled", "failed")
-SEEN = explore(ResponseChart, ENTRIES["response"].stimuli, watch=effect_log)
+SEEN = explore(ResponseChart, ENTRIES["response"].stimuli, watch=effect_log, bound=PATHS)
 
 
 def closes(state: Configuration) -> list[CloseResponse]:

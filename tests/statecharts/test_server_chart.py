@@ -15,12 +15,12 @@ from statecharts.server import (
     ReportStopped,
     ServerChart,
 )
-from tests.statecharts.paths import must_hold, whole_log
+from tests.statecharts.paths import PATHS, must_hold, whole_log
 
 if TYPE_CHECKING:
     from statecharts.walk import Configuration
 
-SEEN = explore(ServerChart, ENTRIES["server"].stimuli, watch=whole_log)
+SEEN = explore(ServerChart, ENTRIES["server"].stimuli, watch=whole_log, bound=PATHS)
 
 
 def test_every_configuration_can_reach_stopped() -> None:

@@ -9,12 +9,12 @@ import pytest
 from statecharts.catalogue import ENTRIES
 from statecharts.explore import explore
 from statecharts.turn import Answer, Transcribe, TurnChart
-from tests.statecharts.paths import effect_log, must_hold
+from tests.statecharts.paths import PATHS, effect_log, must_hold
 
 if TYPE_CHECKING:
     from statecharts.walk import Configuration, Edge
 
-SEEN = explore(TurnChart, ENTRIES["turn"].stimuli, watch=effect_log)
+SEEN = explore(TurnChart, ENTRIES["turn"].stimuli, watch=effect_log, bound=PATHS)
 
 
 def test_every_configuration_can_reach_an_end() -> None:
