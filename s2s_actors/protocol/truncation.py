@@ -160,8 +160,13 @@ class _Window:
 
     def _unit(self, item: Item) -> _Unit:
         match item:
-            case Message(role="system"):
-                return _Unit(is_answer=False)
+            case (
+                Message(role="system")
+                | McpListTools()
+                | McpApprovalRequest()
+                | McpApprovalResponse()
+            ):
+                return _Unit(is_answer=False)  # stays, and most of these no model reads
             case McpListTools() | McpApprovalRequest() | McpApprovalResponse():
                 return _Unit(is_answer=False)  # no model reads them
             case McpCall():
@@ -170,6 +175,8 @@ class _Window:
                 return self._by_call[call_id]
             case FunctionCall(call_id=call_id):
                 unit = self._by_call[call_id] = _Unit(is_answer=True)
+            case McpCall():
+                unit = _Unit(is_answer=True)
             case Message(role=role):
                 unit = _Unit(is_answer=role == "assistant")
             case _:
@@ -179,7 +186,7 @@ class _Window:
 
     def _cut(self, latest: _Unit) -> None:
         if latest not in self._droppable and self._droppable:
-            latest = self._droppable[-1]  # a system message does not count
+            latest = self._droppable[-1]  # what always stays does not count
         for oldest in [unit for unit in self._droppable if unit is not latest]:
             if self._tokens <= self._target and not oldest.is_answer:
                 return

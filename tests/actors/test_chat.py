@@ -134,6 +134,7 @@ def test_the_choice_of_a_tool_and_the_limit_are_passed_on() -> None:
     assert request(tool_choice="required").tool_choice == "required"
     assert request(tool_choice=FunctionChoice(name="f1")).tool_choice == "function:f1"
     assert request(max_output_tokens=7).max_output_tokens == 7
+    assert [request(may_cut=may_cut).may_cut for may_cut in (True, False)] == [True, False]
 
 
 def test_images_go_to_the_model_with_the_words_around_them() -> None:

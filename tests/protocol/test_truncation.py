@@ -22,6 +22,7 @@ from s2s_actors.protocol.items import (
     OutputText,
     text_of,
 )
+from s2s_actors.protocol.mcp_items import McpApprovalResponse, McpCall, McpListTools
 from s2s_actors.protocol.session import FunctionTool, RetentionRatio, TokenLimits
 from s2s_actors.protocol.truncation import (
     ANSWER_TOKENS,
@@ -176,6 +177,22 @@ def test_an_output_that_comes_late_goes_with_its_call() -> None:
 
     assert kept(items, 20) == ["a", "b"]
     assert kept(items, 39) == ["f1", "b", "o1"]  # the call has just been answered
+
+
+def test_a_call_of_an_mcp_tool_goes_with_its_question() -> None:
+    mcp = McpCall(id="m", server_label="s", name="f", arguments="x" * 40, output="y" * 40)
+    items: list[Item] = [user("a"), mcp, assistant("b"), user("c")]
+
+    assert kept(items, 60) == ["a", "m", "b", "c"]
+    assert kept(items, 45) == ["c"]
+
+
+def test_what_no_model_reads_does_not_count() -> None:
+    tools = McpListTools(id="t", server_label="s")
+    refused = McpApprovalResponse(id="r", approval_request_id="q", approve=False)
+
+    assert kept([user("a"), user("b"), tools, refused], 10) == ["b", "t", "r"]
+    assert kept([user("a", 500), tools], 10) == ["a", "t"]
 
 
 def test_an_output_without_its_call_stands_for_itself() -> None:
