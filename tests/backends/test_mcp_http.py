@@ -86,7 +86,7 @@ def test_calls_give_text_or_the_error_of_the_tool(gateway: HttpMcp) -> None:
 def test_a_server_wants_an_authorization(
     gateway: HttpMcp, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.DEBUG), LocalMcp(token="sesame") as local:
+    with caplog.at_level(logging.DEBUG), LocalMcp(bearer="sesame") as local:
         refused = listed(gateway, local.url, authorization="guess")
         assert isinstance(refused, McpHttpError)
         assert refused.code == 401

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
+import time
 import wave
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,6 +85,52 @@ def test_the_audio_turn_writes_the_answer(
         assert file.getframerate() == 24_000
         # 31 characters, 60 ms each.
         assert file.getnframes() == pytest.approx(31 * 0.06 * 24_000, abs=480)
+
+
+@pytest.fixture
+def mcp_url() -> Iterator[str]:
+    """The MCP server of the example."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, str(EXAMPLES / "mcp_server.py"), str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            break
+        except OSError:
+            assert time.monotonic() < deadline_s, "the MCP server did not start"
+            time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}/mcp"
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize(
+    ("answer", "called", "answered"),
+    [
+        ("yes", "sunny in Rome", "It is sunny in Rome."),
+        (
+            "no",
+            (
+                "RealtimeMcpToolExecutionError(message='The user did not approve the call.', "
+                "type='tool_execution_error')"
+            ),
+            "It is Error: The user did not approve the call..",
+        ),
+    ],
+)
+def test_the_mcp_tools_are_listed_approved_and_called(
+    base_url: str, mcp_url: str, answer: str, called: str, answered: str
+) -> None:
+    said = example(str(EXAMPLES / "mcp_tools.py"), mcp_url, base_url, answer)
+    assert said.splitlines() == [
+        "tools:    weather",
+        'may I?    weather {"city":"Rome"}',
+        f"called:   {called}",
+        f"answered: {answered}",
+    ]
 
 
 def test_the_measurement_makes_a_row_for_each_number_of_units() -> None:

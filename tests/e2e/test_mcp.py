@@ -61,7 +61,7 @@ async def item_done(client: RealtimeClient, kind: str) -> dict[str, Any]:
     """The next item of a type that is done."""
 
     def matches(event: dict[str, Any]) -> bool:
-        return event["type"] == ITEM_DONE and event["item"]["type"] == kind
+        return bool(event["type"] == ITEM_DONE and event["item"]["type"] == kind)
 
     return dict((await client.event_that(matches, f"{kind} done"))["item"])
 

@@ -49,7 +49,7 @@ class LocalMcp:
     """Serves in a thread for the length of a ``with`` block.
 
     Args:
-        token: What requests have to authorize themselves with; None for anybody.
+        bearer: What requests have to authorize themselves with; None for anybody.
 
     Attributes:
         calls: Names of the tools that were called.
@@ -57,11 +57,11 @@ class LocalMcp:
         let_go: Set when a call of ``hang`` was broken off.
     """
 
-    def __init__(self, *, token: str | None = None) -> None:
+    def __init__(self, *, bearer: str | None = None) -> None:
         self.calls: list[str] = []
         self.hanging = threading.Event()
         self.let_go = threading.Event()
-        self._token = token
+        self._bearer = bearer
         self._socket = socket.create_server(("127.0.0.1", 0))
         server: Server[Any] = Server("local", on_list_tools=self._list, on_call_tool=self._call)
         config = uvicorn.Config(
@@ -112,8 +112,10 @@ class LocalMcp:
 
     def _guarded(self, app: ASGIApp) -> ASGIApp:
         async def guard(scope: Scope, receive: Receive, send: Send) -> None:
-            wanted = f"Bearer {self._token}".encode()
-            refused = self._token and dict(scope.get("headers", ())).get(b"authorization") != wanted
+            wanted = f"Bearer {self._bearer}".encode()
+            refused = (
+                self._bearer and dict(scope.get("headers", ())).get(b"authorization") != wanted
+            )
             if scope["type"] == "http" and refused:
                 await send({"type": "http.response.start", "status": 401, "headers": []})
                 await send({"type": "http.response.body", "body": b""})
