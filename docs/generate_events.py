@@ -25,7 +25,7 @@ _HEAD: Final = """\
 
 One JSON object a text frame, in both directions. This page is generated from the structs that
 the server reads and writes. The names and meanings are those of OpenAI's Realtime API; where
-that leaves something open, {doc}`/explanation/choices` says what this server does.
+that leaves something open, {doc}`/reference/choices` says what this server does.
 
 In the tables, a field that is not *required* may be left out, and then has the default. *Left
 out* as a default means that the field has no value: the server does not send it either. An
