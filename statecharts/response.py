@@ -27,6 +27,8 @@ class CloseResponse(Effect):
 class ResponseChart(StrictChart):
     """Waiting for its context, generating, speaking, and one of four ends.
 
+    A call of an MCP tool that still runs counts as speech that is left.
+
     Promises: exactly one end, whatever comes first; after it no event is legal, so nothing
     can be added to a response that is over.
 
@@ -56,7 +58,7 @@ class ResponseChart(StrictChart):
         super().__init__()
 
     def has_speech_left(self, *, speech_left: bool) -> bool:
-        """Whether text has been written that has not been spoken yet."""
+        """Whether text has not been spoken yet, or a call of a tool still runs."""
         return speech_left
 
     def is_cut(self, *, cut: bool) -> bool:

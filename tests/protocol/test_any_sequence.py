@@ -322,6 +322,11 @@ class AnySequence(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Everybody does what is left to do; then nothing may be open."""
+        self.do_what_is_left()
+        self.player.finish()
+        json.dumps(self.player.items())
+
+    def do_what_is_left(self) -> None:
         player = self.player
         player.stops()
         work = player.work
@@ -332,8 +337,6 @@ class AnySequence(RuleBasedStateMachine):
                 player.speaks(work.segments[0], speech(100))
             else:
                 player.ends(next(iter(work.generations)))
-        player.finish()
-        json.dumps(player.items())
 
 
 AnySequence.TestCase.settings = settings(
