@@ -8,7 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol.mcp_tools import McpTool, settled
+from s2s_actors.protocol.mcp_checks import settled
+from s2s_actors.protocol.mcp_tools import McpTool
 from s2s_actors.protocol.session import (
     AudioOutput,
     RealtimeSession,

@@ -12,7 +12,8 @@ from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.item_checks import check_content
 from s2s_actors.protocol.items import Item, ItemReference, Message
-from s2s_actors.protocol.mcp_tools import McpChoice, McpTool, settled
+from s2s_actors.protocol.mcp_checks import settled
+from s2s_actors.protocol.mcp_tools import McpChoice, McpTool
 from s2s_actors.protocol.response import Response, ShownAudio, ShownOutput
 from s2s_actors.protocol.session import FunctionTool, VoiceId
 from s2s_actors.protocol.truncation import Room, fixed_tokens, visible
