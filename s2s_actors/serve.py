@@ -15,6 +15,7 @@ from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
 from s2s_actors.backends.base import BackendOptions, context_tokens_of
+from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.backends.mcp_http import HttpMcp
 from s2s_actors.backends.registry import BackendChoice, ModelSelection, load_models
 from s2s_actors.runtime.actor import join_actors
@@ -52,7 +53,7 @@ def run(settings: Settings) -> int:
         sock.close()
         raise
     board, clock, pool_watch = Board(), SystemClock(), PoolWatch()
-    mcp = HttpMcp()
+    mcp: McpGateway = HttpMcp() if settings.mcp == "on" else NoMcp()
     pool = plant(settings, models, board, clock, mcp).start_pool(pool_watch)
     try:
         asyncio.run(

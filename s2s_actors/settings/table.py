@@ -172,6 +172,12 @@ class Settings:
     max_frame_bytes: int = _setting(
         32 * MIB, Size(1024, 1024 * MIB), "Largest websocket message taken from a client."
     )
+    mcp: str = _setting(
+        "on",
+        Choice(("on", "off")),
+        "Whether sessions may use MCP servers: the server then connects to addresses that its "
+        "clients name.",
+    )
     compression: str = _setting(
         "off",
         Choice(("off", "deflate")),

@@ -11,7 +11,7 @@ from s2s_actors.backends.mcp_exchange import McpLimits
 from s2s_actors.backends.mcp_http import HttpMcp
 from tests.support.mcp_server import LocalMcp, SilentServer, dead_url
 from tests.support.realtime_client import RealtimeClient
-from tests.support.running_server import PATIENCE_S, RunningServer, run
+from tests.support.running_server import PATIENCE_S, RunningServer, ServeCommand, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,6 +190,18 @@ def test_a_server_that_can_not_be_asked_leaves_the_session_usable(
 
     with SilentServer() as server:
         run(scenario(server.url if silent else dead_url()))
+
+
+def test_an_operator_can_switch_mcp_off(mcp: LocalMcp) -> None:
+    async def scenario() -> None:
+        async with RealtimeClient(server) as client:
+            await client.update(tools=[mcp.tool()])
+            await client.event(FAILED)
+            listed = await item_done(client, "mcp_list_tools")
+            assert listed["tools"] == []
+
+    with ServeCommand("--mcp", "off") as server:
+        run(scenario())
 
 
 def test_a_tool_that_hangs_is_given_up(hasty: RunningServer, mcp: LocalMcp) -> None:

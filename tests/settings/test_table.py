@@ -34,6 +34,7 @@ BAD_VALUES: dict[str, Any] = {
     "shutdown_timeout_s": -0.5,
     "write_timeout_s": True,
     "max_frame_bytes": 10,
+    "mcp": "maybe",
     "compression": "gzip",
     "log_level": "loud",
 }
