@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
 
-from s2s_actors.backends.base import ChatMessage, LlmRequest, ToolCall, ToolSpec
+from s2s_actors.backends.chat import ChatMessage, LlmRequest, ToolCall, ToolSpec
 from s2s_actors.backends.images import ImageInput
 from s2s_actors.protocol.items import (
     FunctionCall,

@@ -10,13 +10,8 @@ from s2s_actors.actors.chat import request_of
 from s2s_actors.actors.mcp_work import McpWork
 from s2s_actors.actors.session_timers import SessionTimers
 from s2s_actors.actors.stage import Links, StageActor
-from s2s_actors.backends.base import (
-    Finished,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallStarted,
-    TtsRequest,
-)
+from s2s_actors.backends.base import TtsRequest
+from s2s_actors.backends.chat import Finished, TextDelta, ToolCallDelta, ToolCallStarted
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol import codec, outputs
 from s2s_actors.protocol.client_events import AudioAppend

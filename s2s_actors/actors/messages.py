@@ -20,7 +20,8 @@ from s2s_actors.runtime.mailbox import Control, Data, Marker
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
     from s2s_actors.actors.ports import ClaimReply, ClientPort
-    from s2s_actors.backends.base import LlmEvent, LlmRequest, Transcript, TtsRequest
+    from s2s_actors.backends.base import Transcript, TtsRequest
+    from s2s_actors.backends.chat import LlmEvent, LlmRequest
     from s2s_actors.errors import StageError
     from s2s_actors.protocol.client_events import ClientEvent
     from s2s_actors.protocol.mcp_items import McpError, McpToolInfo

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from transformers import PreTrainedTokenizerBase
 
-    from s2s_actors.backends.base import ChatMessage, LlmRequest, ToolSpec
+    from s2s_actors.backends.chat import ChatMessage, LlmRequest, ToolSpec
 
 __all__ = ["ChatPrompt"]
 

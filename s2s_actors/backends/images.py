@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from s2s_actors.backends.base import ChatMessage
+    from s2s_actors.backends.chat import ChatMessage
 
 IMAGE_NOTE = "(an image was sent)"
 """Stands for a picture in the chat of a model that can't see, which then can say so."""

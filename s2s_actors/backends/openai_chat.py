@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
-    from s2s_actors.backends.base import BackendOptions, Call, LlmEvent, LlmRequest, Progress
+    from s2s_actors.backends.base import BackendOptions, Call, Progress
+    from s2s_actors.backends.chat import LlmEvent, LlmRequest
 
 __all__ = ["OpenAIChat"]
 

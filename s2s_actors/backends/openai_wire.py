@@ -9,7 +9,7 @@ import openai
 from openai import OpenAIError
 from openai.types.chat import ChatCompletionChunk
 
-from s2s_actors.backends.base import Finished, TextDelta, ToolCallDelta, ToolCallStarted
+from s2s_actors.backends.chat import Finished, TextDelta, ToolCallDelta, ToolCallStarted
 from s2s_actors.errors import StageError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 
-    from s2s_actors.backends.base import ChatMessage, LlmEvent, LlmRequest
+    from s2s_actors.backends.chat import ChatMessage, LlmEvent, LlmRequest
     from s2s_actors.backends.images import ImageInput
 
 __all__ = ["ChunkReader", "request_body", "stage_error"]

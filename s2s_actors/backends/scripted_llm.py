@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from s2s_actors.backends.base import Finished, TextDelta, ToolCallDelta, ToolCallStarted
+from s2s_actors.backends.chat import Finished, TextDelta, ToolCallDelta, ToolCallStarted
 from s2s_actors.backends.images import text_alone
 from s2s_actors.backends.script import LlmAnswer, LlmScript, in_band
 from s2s_actors.backends.scripted_base import Scripted, befall, pause
@@ -14,7 +14,8 @@ from s2s_actors.backends.scripted_base import Scripted, befall, pause
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from s2s_actors.backends.base import Call, ChatMessage, Kind, LlmEvent, LlmRequest
+    from s2s_actors.backends.base import Call, Kind
+    from s2s_actors.backends.chat import ChatMessage, LlmEvent, LlmRequest
     from s2s_actors.runtime.cancel import CancelToken
 
 __all__ = ["ScriptedLlm"]

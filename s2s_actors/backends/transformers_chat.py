@@ -22,12 +22,11 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from s2s_actors.backends.base import (
-    Call,
+from s2s_actors.backends.base import Call, ModelInfo
+from s2s_actors.backends.chat import (
     ChatMessage,
     Finished,
     LlmRequest,
-    ModelInfo,
     TextDelta,
     ToolCallDelta,
     ToolCallStarted,
@@ -46,7 +45,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from s2s_actors.backends.base import BackendOptions, LlmEvent, Progress
+    from s2s_actors.backends.base import BackendOptions, Progress
+    from s2s_actors.backends.chat import LlmEvent
 
 __all__ = ["TransformersChat"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from s2s_actors.actors.chat import SILENCE, request_of
-from s2s_actors.backends.base import ChatMessage, LlmRequest, ToolCall, ToolSpec
+from s2s_actors.backends.chat import ChatMessage, LlmRequest, ToolCall, ToolSpec
 from s2s_actors.backends.images import ImageInput
 from s2s_actors.protocol.items import (
     FunctionCall,

@@ -13,13 +13,8 @@ from s2s_actors.actors.lease import Lease
 from s2s_actors.actors.ports import SessionWish
 from s2s_actors.actors.stage import Links
 from s2s_actors.actors.surroundings import Surroundings
-from s2s_actors.backends.base import (
-    Finished,
-    TextDelta,
-    ToolCallDelta,
-    ToolCallStarted,
-    Transcript,
-)
+from s2s_actors.backends.base import Transcript
+from s2s_actors.backends.chat import Finished, TextDelta, ToolCallDelta, ToolCallStarted
 from s2s_actors.errors import StageError
 from s2s_actors.protocol import client_events as ce
 from s2s_actors.runtime.cancel import CancelToken
@@ -31,7 +26,7 @@ from tests.support.stepped_plant import Client, append, loud, silent, text_item
 from tests.support.stepping import Recorder, run_until_idle
 
 if TYPE_CHECKING:
-    from s2s_actors.backends.base import LlmEvent
+    from s2s_actors.backends.chat import LlmEvent
     from s2s_actors.protocol.client_events import ClientEvent
 
 TRANSCRIBE: ce.SessionUpdate = ce.SessionUpdate(

@@ -8,7 +8,7 @@ import pytest
 
 from s2s_actors.actors.llm import LlmActor
 from s2s_actors.actors.messages import Generate, Generated, ResponseFailed
-from s2s_actors.backends.base import (
+from s2s_actors.backends.chat import (
     ChatMessage,
     Finished,
     LlmEvent,

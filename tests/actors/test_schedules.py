@@ -21,7 +21,8 @@ from s2s_actors.actors import messages as m
 from s2s_actors.actors.lease import Lease
 from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.unit import UnitTimings
-from s2s_actors.backends.base import Finished, TextDelta, Transcript
+from s2s_actors.backends.base import Transcript
+from s2s_actors.backends.chat import Finished, TextDelta
 from s2s_actors.errors import StageError
 from s2s_actors.protocol import client_events as ce
 from s2s_actors.runtime.outlet import LaneFullError

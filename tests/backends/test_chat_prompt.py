@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from s2s_actors.backends.base import ChatMessage, LlmRequest, ToolCall, ToolSpec
+from s2s_actors.backends.chat import ChatMessage, LlmRequest, ToolCall, ToolSpec
 from s2s_actors.backends.chat_prompt import ChatPrompt
 from s2s_actors.backends.images import IMAGE_NOTE, ImageInput
 from s2s_actors.errors import StageError

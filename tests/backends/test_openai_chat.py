@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from s2s_actors.backends.base import (
-    BackendOptions,
-    Call,
+from s2s_actors.backends.base import BackendOptions, Call
+from s2s_actors.backends.chat import (
     ChatMessage,
     Finished,
     LlmEvent,

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from s2s_actors.backends.base import (
-    BackendOptions,
-    Call,
+from s2s_actors.backends.base import BackendOptions, Call, SttRequest, TtsRequest
+from s2s_actors.backends.chat import (
     ChatMessage,
     Finished,
     LlmEvent,
     LlmRequest,
-    SttRequest,
     TextDelta,
     ToolCallDelta,
     ToolCallStarted,
-    TtsRequest,
 )
 from s2s_actors.backends.scripted import (
     ScriptedLlm,

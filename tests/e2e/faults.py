@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from s2s_actors.actors.board import UnitSnapshot
-    from s2s_actors.backends.base import LlmEvent, LlmRequest, SttRequest, Transcript, TtsRequest
+    from s2s_actors.backends.base import SttRequest, Transcript, TtsRequest
+    from s2s_actors.backends.chat import LlmEvent, LlmRequest
     from s2s_actors.protocol.outputs import Count
 
 SCREAM_DB = -1.0

@@ -26,7 +26,8 @@ from s2s_actors.actors.ports import ClaimReply, Granted
 from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
-from s2s_actors.backends.base import Finished, ModelInfo, Models, TextDelta, Transcript
+from s2s_actors.backends.base import ModelInfo, Models, Transcript
+from s2s_actors.backends.chat import Finished, TextDelta
 from s2s_actors.protocol import client_events as ce
 from s2s_actors.protocol.items import InputText, Message
 from s2s_actors.runtime.actor import Actor
@@ -41,14 +42,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from s2s_actors.actors.lease import Lease
-    from s2s_actors.backends.base import (
-        Call,
-        Kind,
-        LlmEvent,
-        LlmRequest,
-        SttRequest,
-        TtsRequest,
-    )
+    from s2s_actors.backends.base import Call, Kind, SttRequest, TtsRequest
+    from s2s_actors.backends.chat import LlmEvent, LlmRequest
     from s2s_actors.protocol.client_events import ClientEvent
 
 STAGES = ("conversation", "vad", "stt", "llm", "tts")
