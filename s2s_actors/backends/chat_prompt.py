@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
+from s2s_actors.backends.chat import ChatMessage
+from s2s_actors.backends.forced_call import forced_tools
 from s2s_actors.backends.images import text_alone
 from s2s_actors.backends.tool_call_parser import written_call
 from s2s_actors.errors import StageError
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from transformers import PreTrainedTokenizerBase
 
-    from s2s_actors.backends.chat import ChatMessage, LlmRequest, ToolSpec
+    from s2s_actors.backends.chat import LlmRequest, ToolSpec
 
 __all__ = ["ChatPrompt"]
 
@@ -50,6 +52,8 @@ class ChatPrompt:
         """
         tools = self._tools(request)
         system = [message for message in request.messages if message.role == "system"]
+        if not self.knows_tools and (forced := forced_tools(request)):
+            system.append(ChatMessage("system", _told(forced)))
         rest = [message for message in request.messages if message.role != "system"]
         room_tokens = self._context_tokens - reserved_tokens
         while True:
@@ -106,6 +110,15 @@ def _without_oldest(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Drop the oldest turn: an answer without its question or call misleads the model."""
     later = [index for index, message in enumerate(messages) if index and message.role == "user"]
     return messages[later[0] :] if later else messages[1:]
+
+
+def _told(tools: list[ToolSpec]) -> str:
+    """Tools in words, for a model whose template has no place for them."""
+    listed = json.dumps([_tool_entry(tool)["function"] for tool in tools], ensure_ascii=False)
+    return (
+        "Answer by calling one of these functions. Write the call as JSON with its name and its "
+        f"arguments, taken from what the user says. Functions: {listed}"
+    )
 
 
 def _tool_entry(tool: ToolSpec) -> dict[str, Any]:

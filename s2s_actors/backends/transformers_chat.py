@@ -33,8 +33,9 @@ from s2s_actors.backends.chat import (
 )
 from s2s_actors.backends.chat_prompt import ChatPrompt
 from s2s_actors.backends.cpu import float_type, use_torch_threads
+from s2s_actors.backends.forced_call import CallGrammar, ForcedCalls, forced_tools
 from s2s_actors.backends.gguf_conversion import converted
-from s2s_actors.backends.tool_call_parser import ParsedCall, ParsedText, ToolCallParser
+from s2s_actors.backends.tool_call_parser import OPENING, ParsedCall, ParsedText, ToolCallParser
 from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.backends.weights import SMOLLM2, existing_path, looks_like_path
 from s2s_actors.errors import SetupError
@@ -72,6 +73,7 @@ class TransformersChat:
         self._longest_answer_tokens = self.context_tokens // 2
         self._prompt = ChatPrompt(tokenizer, self.context_tokens)
         self._stop_tokens = _stop_tokens(model, tokenizer)
+        self._forced_calls = ForcedCalls(tokenizer)
 
     @classmethod
     def load(cls, options: BackendOptions, progress: Progress) -> Self:
@@ -119,7 +121,8 @@ class TransformersChat:
         stream = DecodeStream(skip_special_tokens=True)
         written = 0
         stopped = False
-        for token in self._tokens(prompt, limit, call):
+        grammar = self._grammar(request, parser)
+        for token in self._tokens(prompt, limit, call, grammar):
             written += 1
             if token in self._stop_tokens:
                 stopped = True
@@ -128,13 +131,26 @@ class TransformersChat:
             text = stream.step(self._tokenizer.backend_tokenizer, token)
             for parsed in parser.feed(text or ""):
                 yield from _events(parsed)
+            if grammar is not None and grammar.is_over:
+                stopped = True
+                break
         if call.cancel.cancelled:
             return
         for parsed in parser.finish():
             yield from _events(parsed)
         yield Finished("stop" if stopped else "length", len(prompt), written)
 
-    def _tokens(self, prompt: list[int], limit: int, call: Call) -> Iterator[int]:
+    def _grammar(self, request: LlmRequest, parser: ToolCallParser) -> CallGrammar | None:
+        """What the answer has to be, if it has to be a call; the parser is told that it is."""
+        tools = forced_tools(request)
+        if not tools:
+            return None
+        list(parser.feed(OPENING))
+        return self._forced_calls.grammar(tools)
+
+    def _tokens(
+        self, prompt: list[int], limit: int, call: Call, grammar: CallGrammar | None
+    ) -> Iterator[int]:
         """Greedily chosen tokens, at most ``limit``; ends early once cancelled."""
         cache = DynamicCache(config=self._model.config)
         penalty = RepetitionPenaltyLogitsProcessor(
@@ -150,10 +166,14 @@ class TransformersChat:
                     if not go_on:
                         return
                     logits = self._read(piece, cache)
-            scores = rules(ids, logits)
+            # JSON repeats its marks: no penalty on them.
+            scores = rules(ids, logits) if grammar is None else grammar.restrict(logits)
             unread = scores.argmax(dim=-1, keepdim=True)
             ids = torch.cat([ids, unread], dim=1)
-            yield int(unread.item())
+            token = int(unread.item())
+            if grammar is not None:
+                grammar.take(token)
+            yield token
 
     def _read(self, piece: torch.Tensor, cache: DynamicCache) -> torch.Tensor:
         with torch.inference_mode():

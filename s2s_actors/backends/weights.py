@@ -98,6 +98,7 @@ _LIBRARIES: Final = (
     ("transformers", "transformers", "pip install 's2s_actors[local]'"),
     ("accelerate", "accelerate", "pip install 's2s_actors[local]'"),
     ("gguf", "gguf", "pip install 's2s_actors[local]'"),
+    ("llguidance", "llguidance", "pip install 's2s_actors[local]'"),
     ("faster-whisper", "faster_whisper", "pip install 's2s_actors[local]'"),
     ("silero-vad", "silero_vad", "pip install 's2s_actors[local]'"),
     ("piper-tts", "piper", "pip install 's2s_actors[local]'"),
