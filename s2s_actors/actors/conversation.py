@@ -63,7 +63,7 @@ class ConversationActor(StageActor):
 
     stage = "conversation"
 
-    limit_messages = 2048
+    limit_messages = 16 * 1024
     limit_bytes = 32 * 1024 * 1024
 
     def __init__(
@@ -148,6 +148,8 @@ class _OpenSession:
                 listening.speech_started(message.at_ms, message.generation)
             case m.SpeechStopped():
                 listening.speech_stopped(message.at_ms, message.generation)
+            case m.Listened(up_to_ms=up_to_ms):
+                listening.listened(up_to_ms)
             case m.Transcribed():
                 logprobs = tuple(LogProb.of(t.text, t.logprob) for t in message.transcript.tokens)
                 listening.transcribed(message.item_id, message.transcript.text, logprobs)

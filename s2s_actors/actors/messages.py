@@ -218,6 +218,14 @@ class SpeechStopped(Marker):
     generation: int
 
 
+@dataclass(frozen=True, slots=True)
+class Listened(Marker):
+    """Voice detection has come so far: about once in a second of audio."""
+
+    lease: Lease
+    up_to_ms: int
+
+
 # --- speech to text ---------------------------------------------------------------------
 
 

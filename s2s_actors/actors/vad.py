@@ -12,6 +12,7 @@ from s2s_actors.actors.messages import (
     AudioIn,
     Bind,
     ConfigureVad,
+    Listened,
     SpeechStarted,
     SpeechStopped,
 )
@@ -25,14 +26,19 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import VadStream, VoiceActivityDetector
 
 
+TELL_EVERY_MS = 1000
+"""How often the conversation hears how far voice detection has come."""
+
+
 class VadActor(StageActor):
     """Turns audio into speech boundaries on the session's clock."""
 
     stage = "vad"
 
-    # As much as the input buffer keeps while nobody speaks: what waits here can still be cut
-    # out of it once speech has been found.
-    limit_bytes = 30 * WIRE_RATE_HZ * 2
+    # A client may send a recording faster than it plays. What waits here is in the input
+    # buffer too, which forgets nothing that has not been listened to.
+    limit_bytes = 5 * 60 * WIRE_RATE_HZ * 2
+    limit_messages = 16 * 1024
 
     def __init__(self, name: str, links: Links, backend: VoiceActivityDetector) -> None:
         super().__init__(name, links)
@@ -54,8 +60,8 @@ class VadActor(StageActor):
             case ConfigureVad():
                 self._ear.configure(message)
             case AudioIn():
-                for boundary in self._ear.hear(message):
-                    self.links.conversation.put(boundary)
+                for found in self._ear.hear(message):
+                    self.links.conversation.put(found)
             case _:
                 assert_never(message)
 
@@ -70,6 +76,7 @@ class _Ear:
         self._stream: VadStream = backend.open_stream(lease.session_id)
         self._endpointer: Endpointer | None = None
         self._generation = 0
+        self._told_ms = 0
         self._waiting: NDArray[np.float32] = np.zeros(0, np.float32)
         self._resampler: Any = None
         self._begin_at(0)
@@ -87,8 +94,8 @@ class _Ear:
         else:
             self._endpointer.rules = rules
 
-    def hear(self, message: AudioIn) -> list[SpeechStarted | SpeechStopped]:
-        """Take in audio and return the boundaries found in it."""
+    def hear(self, message: AudioIn) -> list[SpeechStarted | SpeechStopped | Listened]:
+        """Take in audio and return the boundaries found in it, and from time to time how far."""
         if self._endpointer is None:
             return []
         if message.at_sample != self._next_sample:
@@ -97,13 +104,23 @@ class _Ear:
         self._next_sample += len(pcm)
         resampled = self._resampler.resample_chunk(pcm)
         self._waiting = np.concatenate([self._waiting, resampled.astype(np.float32) / 32768])
-        return [found for frame in self._frames() if (found := self._judge(frame)) is not None]
+        boundaries = (self._judge(frame) for frame in self._frames())
+        found: list[SpeechStarted | SpeechStopped | Listened] = [b for b in boundaries if b]
+        if self._heard_ms - self._told_ms >= TELL_EVERY_MS:
+            self._told_ms = self._heard_ms
+            found.append(Listened(self._lease, self._told_ms))
+        return found
+
+    @property
+    def _heard_ms(self) -> int:
+        return int(self._origin_ms + self._heard_samples * 1000 / self._rate_hz)
 
     def _begin_at(self, sample: int) -> None:
         """Start over after a gap: detection was off, or the buffer was cleared."""
         self._next_sample = sample
         self._origin_ms = sample * 1000 / WIRE_RATE_HZ
         self._heard_samples = 0
+        self._told_ms = int(self._origin_ms)
         self._waiting = np.zeros(0, np.float32)
         self._resampler = soxr.ResampleStream(
             WIRE_RATE_HZ, self._rate_hz, 1, dtype="int16", quality="MQ"
@@ -121,9 +138,9 @@ class _Ear:
 
     def _judge(self, frame: NDArray[np.float32]) -> SpeechStarted | SpeechStopped | None:
         assert self._endpointer is not None
-        start_ms = int(self._origin_ms + self._heard_samples * 1000 / self._rate_hz)
+        start_ms = self._heard_ms
         self._heard_samples += len(frame)
-        end_ms = int(self._origin_ms + self._heard_samples * 1000 / self._rate_hz)
+        end_ms = self._heard_ms
         match self._endpointer.push(self._stream.probability(frame), start_ms, end_ms):
             case Started(at_ms=at_ms):
                 return SpeechStarted(self._lease, at_ms, self._generation)

@@ -8,7 +8,7 @@ from s2s_actors.protocol import audio
 MIN_COMMIT_MS = 100
 """The real service wants that much audio in a commit."""
 KEEP_SILENCE_MS = 35_000
-"""How much is kept while nobody speaks: all that voice detection may still have to look at."""
+"""How much is kept while nobody speaks, for a client that commits by itself."""
 MAX_BUFFER_MS = 15 * 60_000
 """Most that an uncommitted buffer holds."""
 
@@ -86,13 +86,13 @@ class InputAudioBuffer:
             del self._pcm[:count]
             self._start_bytes += count
 
-    def trim_silence(self, *, keep_ms: int) -> None:
-        """Forget what no turn can need any more."""
-        surplus = len(self._pcm) - audio.size_bytes(max(keep_ms, KEEP_SILENCE_MS))
-        # In steps of a second or more: deleting from the front moves all that stays.
-        if surplus > audio.size_bytes(1000):
-            del self._pcm[:surplus]
-            self._start_bytes += surplus
+    def trim_silence(self, *, before_ms: int) -> None:
+        """Forget what no turn can need any more, but for the last :data:`KEEP_SILENCE_MS`.
+
+        Args:
+            before_ms: Voice detection has looked at what lies before, and found no speech.
+        """
+        self.drop_before(min(before_ms, self.end_ms - KEEP_SILENCE_MS))
 
     def clear(self) -> None:
         """Forget everything that is held; the clock goes on."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol import audio
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.input_audio import MIN_COMMIT_MS, InputAudioBuffer
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_UTTERANCE_MS = 5 * 60_000
 """Someone who talks that long without a pause is committed in pieces."""
+MAX_PREFIX_MS = 6000
+"""How far before its detection a turn may begin: the longest padding, and what detection takes."""
 IDLE_TIMER = "idle"
 
 
@@ -54,12 +55,15 @@ class Listening:
     def append(self, data: bytes) -> None:
         """Take in audio that the buffer has room for."""
         self.buffer.append(data)
-        if self._hearing is not None:
-            if self.buffer.end_ms - self._hearing.start_ms > MAX_UTTERANCE_MS:
-                self.speech_stopped(self.buffer.end_ms, self._generation)
-                self.reset_detection()
-        elif self.detects:
-            self.buffer.trim_silence(keep_ms=audio.duration_ms(len(data)))
+
+    def listened(self, up_to_ms: int) -> None:
+        """Voice detection has come so far: what lies well before can't begin a turn any more."""
+        if self._hearing is None:
+            if self.detects:
+                self.buffer.trim_silence(before_ms=up_to_ms - MAX_PREFIX_MS)
+        elif up_to_ms - self._hearing.start_ms > MAX_UTTERANCE_MS:
+            self.speech_stopped(up_to_ms, self._generation)
+            self.reset_detection()
 
     def change_format(self) -> None:
         """Audio comes in another format from now on; what is buffered stays."""

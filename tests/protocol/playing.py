@@ -158,6 +158,11 @@ class Player:
             )
         )
 
+    def listens(self, up_to_ms: int | None = None) -> list[Event]:
+        """Voice detection has come so far, by default to the end of what was appended."""
+        at = self.now_ms if up_to_ms is None else up_to_ms
+        return self._do(lambda: self.dialogue.listening.listened(at))
+
     def says(self, length_ms: int = 1000) -> str:
         """The user speaks and stops; returns the item that is to be transcribed."""
         self.starts()

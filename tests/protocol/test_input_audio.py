@@ -80,17 +80,18 @@ def test_dropping_what_is_gone_or_to_come_changes_no_clock() -> None:
 
 
 def test_silence_is_trimmed_to_what_a_turn_may_need() -> None:
-    buffer = filled(KEEP_SILENCE_MS + 900)
-    buffer.trim_silence(keep_ms=0)
+    buffer = filled(KEEP_SILENCE_MS + 1500)
+    buffer.trim_silence(before_ms=0)
     assert buffer.start_ms == 0
-    buffer.append(bytes(audio.size_bytes(600)))
-    buffer.trim_silence(keep_ms=0)
+    buffer.trim_silence(before_ms=1000)
+    assert buffer.start_ms == 1000
+    buffer.trim_silence(before_ms=KEEP_SILENCE_MS)
     assert (buffer.start_ms, buffer.held_ms) == (1500, KEEP_SILENCE_MS)
 
 
-def test_trimming_keeps_all_of_the_latest_append() -> None:
+def test_trimming_keeps_all_that_nobody_has_listened_to() -> None:
     buffer = filled(KEEP_SILENCE_MS + 60_000)
-    buffer.trim_silence(keep_ms=KEEP_SILENCE_MS + 60_000)
+    buffer.trim_silence(before_ms=-6000)
 
     assert buffer.start_ms == 0
 

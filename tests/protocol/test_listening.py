@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from s2s_actors.protocol.listening import MAX_UTTERANCE_MS
+from s2s_actors.protocol.listening import MAX_PREFIX_MS, MAX_UTTERANCE_MS
 from s2s_actors.protocol.outputs import ConfigureVad
 from s2s_actors.protocol.session import SemanticVad, ServerVad
 from tests.protocol.playing import Player, error_of, one, response_id_of, speech, types
@@ -195,12 +195,28 @@ def test_endless_speech_is_committed_in_pieces(player: Player) -> None:
     player.starts()
     player.append(speech(MAX_UTTERANCE_MS))
     generation = player.work.generation
-    events = player.append(speech(20))
+    assert player.listens(MAX_UTTERANCE_MS) == []
+    player.append(speech(20))
+    events = player.listens()
 
     assert types(events)[:2] == [BUFFER + "speech_stopped", BUFFER + "committed"]
     (work,) = player.work.utterances.values()
     assert len(work.pcm) == len(speech(MAX_UTTERANCE_MS + 20))
     assert player.work.generation > generation
+
+
+def test_a_recording_that_comes_faster_than_it_is_listened_to_is_not_cut(player: Player) -> None:
+    player.append(speech(1000))
+    player.starts()
+    player.append(speech(2 * MAX_UTTERANCE_MS))
+    assert player.listens(60_000) == []
+    events = player.stops(60_500)
+
+    assert types(events)[:2] == [BUFFER + "speech_stopped", BUFFER + "committed"]
+    player.listens(120_000)
+    assert player.dialogue.listening.buffer.start_ms <= 120_000 - MAX_PREFIX_MS
+    next_turn = player.starts(119_000)
+    assert next_turn[0]["audio_start_ms"] == 119_000
 
 
 def test_a_lost_vad_stage_commits_what_was_being_said(player: Player) -> None:
