@@ -125,11 +125,9 @@ class Dialogue:
         """Decode an append, once and in order: what :meth:`Listening.append` takes.
 
         Raises:
-            ClientError: The append is not acceptable, or there is no room for it.
+            ClientError: The append is not acceptable.
         """
-        data = self.listening.decoder.decode(audio.decode_append(event.audio))
-        self.listening.buffer.whole_samples(data)
-        return data
+        return self.listening.decoder.decode(audio.decode_append(event.audio))
 
     def _act(self, event: ce.ClientEvent) -> None:  # noqa: C901 - one line for each event
         match event:

@@ -73,6 +73,14 @@ class InputAudioBuffer:
         self._odd = (self._odd + data)[len(whole) :]
         self._pcm += whole
 
+    def take_rest(self, pcm: bytes) -> None:
+        """Take in what a decoder had held back: a few milliseconds, whatever the limit says."""
+        self._pcm += pcm
+
+    def end_format(self) -> None:
+        """The next append is in another format: half a sample finds no other half any more."""
+        self._odd = b""
+
     def slice(self, start_ms: int, end_ms: int) -> bytes:
         """The audio between two positions, as far as it is held."""
         first = max(0, audio.size_bytes(start_ms) - self._start_bytes)

@@ -53,7 +53,11 @@ class Listening:
     # --- the buffer -----------------------------------------------------------------------
 
     def append(self, data: bytes) -> None:
-        """Take in audio that the buffer has room for."""
+        """Take in audio.
+
+        Raises:
+            ClientError: The buffer has no room for it; nothing has changed.
+        """
         self.buffer.append(data)
 
     def listened(self, up_to_ms: int) -> None:
@@ -67,7 +71,8 @@ class Listening:
 
     def change_format(self) -> None:
         """Audio comes in another format from now on; what is buffered stays."""
-        self.buffer.append(self.decoder.flush())
+        self.buffer.take_rest(self.decoder.flush())
+        self.buffer.end_format()
         self.decoder = WireDecoder(self._desk.session.audio.input.format)
 
     def clear(self) -> None:
@@ -85,7 +90,7 @@ class Listening:
         Raises:
             ClientError: There is too little of it.
         """
-        self.buffer.append(self.decoder.flush())
+        self.buffer.take_rest(self.decoder.flush())
         if self.buffer.held_ms < MIN_COMMIT_MS:
             raise ClientError(
                 "input_audio_buffer_commit_empty",

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from s2s_actors.protocol import g711
+from s2s_actors.protocol import audio, g711
+from s2s_actors.protocol.input_audio import MAX_BUFFER_MS
 from s2s_actors.protocol.session import AudioFormat, PcmaFormat, PcmFormat, PcmuFormat
 from s2s_actors.protocol.transcoding import WireDecoder, WireEncoder, encoded
 from tests.protocol.playing import Player, one, types
@@ -137,3 +138,30 @@ def test_a_change_of_format_in_mid_stream_loses_nothing() -> None:
     player.append(tone(24_000, 200))
 
     assert abs(player.now_ms - 600) <= 1
+
+
+def test_half_a_sample_of_the_old_format_does_not_shift_the_new_one() -> None:
+    player = Player()
+    player.update_input(turn_detection=None)
+    player.append(tone(24_000, 100) + b"\x7f")
+    player.update_input(format={"type": "audio/pcmu"})
+    player.append(wire_bytes(player, 1000))
+    item_id = one(player.send("input_audio_buffer.commit"), "input_audio_buffer.committed")[
+        "item_id"
+    ]
+
+    heard = player.work.utterances[item_id].pcm
+    assert loudest_hz(heard, 24_000) == pytest.approx(440, abs=2)
+    loudest = int(np.abs(np.frombuffer(heard, "<i2").astype(int)).max())
+    assert loudest == pytest.approx(12_000, rel=0.1)  # shifted by a byte it is noise at full scale
+
+
+def test_a_full_buffer_does_not_keep_a_format_from_changing() -> None:
+    player = Player()
+    player.update_input(format={"type": "audio/pcmu"}, turn_detection=None)
+    player.append(wire_bytes(player, 1000))
+    buffer = player.dialogue.listening.buffer
+    buffer.append(bytes(audio.size_bytes(MAX_BUFFER_MS - buffer.held_ms) - 96))
+    events = player.update_input(format={"type": "audio/pcma"})
+
+    assert types(events) == ["session.updated"]
