@@ -62,7 +62,7 @@ class McpWork:
     def over(self, item_id: str) -> None:
         """Nothing more is wanted for this request: it has its answer, or needs none."""
         if token := self._tokens.pop(item_id, None):
-            token.close()
+            token.cancel()
 
     def _begin(self, item_id: str, parent: CancelToken) -> CancelToken:
         token = self._tokens[item_id] = parent.child()

@@ -137,11 +137,6 @@ class Conversation:
         self._entries: dict[str, Entry] = {}
         self._order: list[str] = []
 
-    @property
-    def last_id(self) -> str | None:
-        """Id of the last item."""
-        return self._order[-1] if self._order else None
-
     def items(self) -> tuple[Item, ...]:
         """All items, oldest first."""
         return tuple(self._entries[item_id].item for item_id in self._order)

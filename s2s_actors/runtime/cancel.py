@@ -57,10 +57,6 @@ class CancelToken:
         child.on_cancel(forget)
         return child
 
-    def close(self) -> None:
-        """End of the work that this token guards; the same as cancelling, by a better name."""
-        self.cancel()
-
     def _forget(self, callback: Callable[[], None]) -> None:
         with self._lock:
             if callback in self._callbacks:

@@ -54,7 +54,7 @@ def truncate(player: Player, item_id: str, ms: int, index: int = 0) -> list[dict
 
 def test_items_go_to_the_end_to_the_front_or_behind_another() -> None:
     conversation = Conversation("conv_1")
-    assert conversation.last_id is None
+    assert conversation.items() == ()
     assert conversation.add(text_entry("a")) is None
     assert conversation.add(text_entry("b")) == "a"
     assert conversation.add(text_entry("c"), after="root") is None
@@ -64,7 +64,7 @@ def test_items_go_to_the_end_to_the_front_or_behind_another() -> None:
     assert conversation.previous_of("d") == "a"
     assert conversation.previous_of("c") is None
     assert conversation.previous_of("nowhere") is None
-    assert conversation.last_id == "b"
+    assert conversation.items()[-1].id == "b"
 
 
 def test_the_client_is_told_the_true_predecessor(player: Player) -> None:
