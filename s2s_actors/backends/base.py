@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from s2s_actors.runtime.urgency import Urgency
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -37,10 +39,13 @@ class Call:
         session_id: The session that the work is for.
         cancel: Polled between chunks; once cancelled, the rest of the result is not wanted
             and the call should return (or its iterator end) within one chunk, without error.
+        urgency: Whether the result is wanted for sure. A backend that serves one call at a
+            time takes those first; it may change while the call runs.
     """
 
     session_id: str
     cancel: CancelToken
+    urgency: Urgency = field(default_factory=Urgency)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,10 +167,6 @@ class _Window:
                 | McpApprovalResponse()
             ):
                 return _Unit(is_answer=False)  # stays, and most of these no model reads
-            case McpListTools() | McpApprovalRequest() | McpApprovalResponse():
-                return _Unit(is_answer=False)  # no model reads them
-            case McpCall():
-                unit = _Unit(is_answer=True)
             case FunctionCallOutput(call_id=call_id) if call_id in self._by_call:
                 return self._by_call[call_id]
             case FunctionCall(call_id=call_id):
