@@ -84,7 +84,7 @@ class PiperVoice:
             with _ESPEAK_LOCK:
                 sentences = self._voice.phonemize(piece)
             for phonemes in sentences:
-                with self._turnstile.turn(call.cancel) as go_on:
+                with self._turnstile.turn(call.cancel, call.urgency) as go_on:
                     if not go_on:
                         return
                     pcm = self._speak(phonemes, request.speed)

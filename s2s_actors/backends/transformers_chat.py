@@ -162,7 +162,7 @@ class TransformersChat:
         for _ in range(limit):
             logits = None
             for piece in unread.split(_PREFILL_TOKENS, dim=1):
-                with self._turnstile.turn(call.cancel) as go_on:
+                with self._turnstile.turn(call.cancel, call.urgency) as go_on:
                     if not go_on:
                         return
                     logits = self._read(piece, cache)

@@ -130,7 +130,7 @@ class FasterWhisper:
             return Transcript("", language)
         if audio.size > (_LONGEST_WINDOW_S - _WINDOW_TAIL_S) * _SAMPLE_RATE_HZ:
             return self._transcribe_long(audio, language, request, call)
-        with self._turnstile.turn(call.cancel) as go_on:
+        with self._turnstile.turn(call.cancel, call.urgency) as go_on:
             if not go_on:
                 return Transcript("", language)
             heard = self._hear(audio, language, request.prompt, logprobs=request.logprobs)
@@ -216,7 +216,7 @@ class FasterWhisper:
         """Transcribe in the library's windows of 30 s, giving way between them."""
         texts: list[str] = []
         tokens: list[TokenLogprob] = []
-        with self._turnstile.turn(call.cancel) as go_on:
+        with self._turnstile.turn(call.cancel, call.urgency) as go_on:
             if not go_on:
                 return Transcript("", language)
             segments, info = self._model.transcribe(
@@ -232,7 +232,7 @@ class FasterWhisper:
                 word_timestamps=request.logprobs,
             )
         while True:
-            with self._turnstile.turn(call.cancel) as go_on:
+            with self._turnstile.turn(call.cancel, call.urgency) as go_on:
                 segment = next(segments, None) if go_on else None
             if segment is None:
                 break
