@@ -111,6 +111,7 @@ def model_selection(settings: Settings) -> ModelSelection:
             ),
         ),
         tts=BackendChoice(settings.tts, BackendOptions(voice=settings.tts_voice, script=script)),
+        turn=BackendChoice(settings.turn, BackendOptions(script=script)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Models as plain synchronous classes behind four interfaces; one module a backend."""
+"""Models as plain synchronous classes behind five interfaces; one module a backend."""
 
 import os
 

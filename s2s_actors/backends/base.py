@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from s2s_actors.backends.chat import LlmEvent, LlmRequest
     from s2s_actors.runtime.cancel import CancelToken
 
-Kind: TypeAlias = Literal["vad", "stt", "llm", "tts"]
+Kind: TypeAlias = Literal["vad", "stt", "llm", "tts", "turn"]
 
 Progress: TypeAlias = "Callable[[str], None]"
 """Takes one line for the operator while a backend loads."""
@@ -54,7 +54,7 @@ class ModelInfo:
 
     Attributes:
         id: Name of the model, such as ``tiny.en``.
-        kind: The stage that it serves.
+        kind: What it is for: a stage, or ``turn`` for the ends of turns.
         backend: Name of the backend that runs it, as in the configuration.
         source: Where the weights came from (a package, a path or an URL).
     """
@@ -87,7 +87,7 @@ class BackendOptions:
 
 
 class Backend(Protocol):
-    """What all four kinds have in common.
+    """What all kinds have in common.
 
     A backend class also has ``load(options: BackendOptions, progress: Progress)``, a class
     method that the registry calls to make the one instance of the process.
@@ -244,14 +244,38 @@ class TextToSpeech(Backend, Protocol):
         ...
 
 
+class TurnDetector(Backend, Protocol):
+    """Tells whether what was said sounds finished, or like a pause in the middle of it."""
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Sampling rate of the audio."""
+        ...
+
+    @property
+    def window_samples(self) -> int:
+        """How much of the end of an utterance it looks at."""
+        ...
+
+    def completeness(self, audio: NDArray[np.float32]) -> float:
+        """Probability in 0..1 that the speaker has finished.
+
+        Args:
+            audio: The utterance up to now with the silence after it, or the end of that:
+                ``window_samples`` samples at most, mono, in -1..1.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The four models of a process, loaded once and shared by all units."""
+    """The models of a process, loaded once and shared by all units."""
 
     vad: VoiceActivityDetector
     stt: SpeechToText
     llm: LanguageModel
     tts: TextToSpeech
+    turn: TurnDetector
 
     def __iter__(self) -> Iterator[Backend]:
-        return iter((self.vad, self.stt, self.llm, self.tts))
+        return iter((self.vad, self.stt, self.llm, self.tts, self.turn))

@@ -7,13 +7,13 @@ import re
 import threading
 from typing import TYPE_CHECKING
 
-import onnxruntime
 from piper import PiperVoice as _Voice
 from piper import SynthesisConfig
 from piper.config import PiperConfig
 
 from s2s_actors.backends.base import ModelInfo
 from s2s_actors.backends.cpu import MODEL_THREADS, WORKERS
+from s2s_actors.backends.onnx_session import open_session
 from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.backends.weights import JOE_VOICE, existing_path
 from s2s_actors.errors import SetupError
@@ -142,16 +142,9 @@ def _open(path: Path) -> _Voice:
         raise SetupError(
             f"--tts-voice {path}: the voice's settings {config_path.name} are not beside it"
         )
-    session_options = onnxruntime.SessionOptions()
-    session_options.intra_op_num_threads = MODEL_THREADS
-    session_options.inter_op_num_threads = 1
-    # Threads that spin for the next call would take the cores from the other models.
-    session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         config = PiperConfig.from_dict(json.loads(config_path.read_text(encoding="utf-8")))
-        session = onnxruntime.InferenceSession(
-            str(path), sess_options=session_options, providers=["CPUExecutionProvider"]
-        )
+        session = open_session(path, MODEL_THREADS)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = str(error).partition("\n")[0]
         raise SetupError(f"--tts-voice {path}: not a Piper voice ({reason})") from error

@@ -1,4 +1,4 @@
-"""Finds backends by name and loads the four models of a process.
+"""Finds backends by name and loads the models of a process.
 
 Importing this module imports no model library; a backend's module is imported when it is
 asked for. Third parties add backends by entry points in the group ``s2s_actors.backends``:
@@ -22,6 +22,7 @@ from s2s_actors.backends.base import (
     Models,
     SpeechToText,
     TextToSpeech,
+    TurnDetector,
     VoiceActivityDetector,
 )
 from s2s_actors.errors import SetupError
@@ -63,6 +64,10 @@ BACKENDS: Final[Mapping[Kind, Mapping[str, str]]] = {
         "piper": f"{_HERE}.piper_voice:PiperVoice",
         "scripted": f"{_HERE}.scripted:ScriptedTts",
     },
+    "turn": {
+        "smart-turn": f"{_HERE}.smart_turn:SmartTurn",
+        "scripted": f"{_HERE}.scripted:ScriptedTurn",
+    },
 }
 """The backends that come along, ``module:Class`` by kind and name; the first is the default."""
 
@@ -82,18 +87,19 @@ _DEFAULT: Final[Mapping[Kind, BackendChoice]] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelSelection:
-    """The four backends of a process; by default the embedded ones."""
+    """The backends of a process; by default the embedded ones."""
 
     vad: BackendChoice = _DEFAULT["vad"]
     stt: BackendChoice = _DEFAULT["stt"]
     llm: BackendChoice = _DEFAULT["llm"]
     tts: BackendChoice = _DEFAULT["tts"]
+    turn: BackendChoice = _DEFAULT["turn"]
 
     @classmethod
     def scripted(cls, script: str | None = None) -> ModelSelection:
-        """All four scripted, for tests and load."""
+        """All of them scripted, for tests and load."""
         choice = BackendChoice("scripted", BackendOptions(script=script))
-        return cls(choice, choice, choice, choice)
+        return cls(choice, choice, choice, choice, choice)
 
 
 class _Loadable(Protocol):
@@ -101,7 +107,7 @@ class _Loadable(Protocol):
 
 
 def backend_names(kind: Kind) -> list[str]:
-    """Names that ``--vad``, ``--stt``, ``--llm`` or ``--tts`` may take, the default first."""
+    """Names that ``--vad``, ``--stt`` and so on may take, the default first."""
     return [*BACKENDS[kind], *sorted(_third_party(kind).keys() - BACKENDS[kind].keys())]
 
 
@@ -127,6 +133,10 @@ def load_backend(
 ) -> TextToSpeech: ...
 @overload
 def load_backend(
+    kind: Literal["turn"], name: str, options: BackendOptions, progress: Progress = ...
+) -> TurnDetector: ...
+@overload
+def load_backend(
     kind: Kind, name: str, options: BackendOptions, progress: Progress = ...
 ) -> Backend: ...
 def load_backend(
@@ -150,7 +160,7 @@ def load_backend(
 
 
 def load_models(selection: ModelSelection, on_progress: Progress = _silent) -> Models:
-    """Load and warm up the four models; on failure those already loaded are closed.
+    """Load and warm up all the models; on failure those already loaded are closed.
 
     Raises:
         SetupError: As :func:`load_backend`.
@@ -164,12 +174,13 @@ def load_models(selection: ModelSelection, on_progress: Progress = _silent) -> M
         for backend in loaded:
             backend.close()
         raise
-    vad, stt, llm, tts = loaded
+    vad, stt, llm, tts, turn = loaded
     return Models(
         cast("VoiceActivityDetector", vad),
         cast("SpeechToText", stt),
         cast("LanguageModel", llm),
         cast("TextToSpeech", tts),
+        cast("TurnDetector", turn),
     )
 
 

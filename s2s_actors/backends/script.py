@@ -23,6 +23,10 @@ is optional, unknown keys are refused. All of it, with the built-in values:
     chunk_delay_ms = 0                    # time before each later piece
     rules = []                            # {match, ...faults}: searched in the text to speak
 
+    [turn]
+    answers = [1.0]                       # how finished an utterance sounds (0 to 1) at its
+                                          # first pause, at its second one, ...; taken in turn
+
 (There is no rule in the built-in script.) An answer is a text, or a table:
 
 ========================  =======================================================================
@@ -178,12 +182,25 @@ class TtsScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return next((rule for rule in self.rules if re.search(rule.match, text)), Fault())
 
 
+class TurnScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Table ``[turn]``."""
+
+    answers: Annotated[
+        tuple[Annotated[float, msgspec.Meta(ge=0.0, le=1.0)], ...], msgspec.Meta(min_length=1)
+    ] = (1.0,)
+
+    def answer(self, pause_number: int) -> float:
+        """How finished an utterance sounds at a pause (from 1)."""
+        return _in_turn(self.answers, pause_number)
+
+
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole script file."""
 
     stt: SttScript = SttScript()
     llm: LlmScript = LlmScript()
     tts: TtsScript = TtsScript()
+    turn: TurnScript = TurnScript()
 
 
 def read_script(path: str | None) -> Script:

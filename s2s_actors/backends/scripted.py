@@ -19,6 +19,7 @@ from s2s_actors.backends.base import ModelInfo, TokenLogprob, Transcript
 from s2s_actors.backends.script import Script, SttScript, TtsScript, in_band
 from s2s_actors.backends.scripted_base import Scripted, befall, pause
 from s2s_actors.backends.scripted_llm import ScriptedLlm
+from s2s_actors.backends.scripted_turn import ScriptedTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 
     from s2s_actors.backends.base import Call, Kind, SttRequest, TtsRequest
 
-__all__ = ["ScriptedLlm", "ScriptedStt", "ScriptedTts", "ScriptedVad", "tone_hz"]
+__all__ = [
+    "ScriptedLlm",
+    "ScriptedStt",
+    "ScriptedTts",
+    "ScriptedTurn",
+    "ScriptedVad",
+    "tone_hz",
+]
 
 _VOICE = re.compile(r"tone-(\d+(?:\.\d+)?)")
 _LOWEST_TONE_HZ, _TONE_STEP_HZ, _TONES = 300, 12, 251

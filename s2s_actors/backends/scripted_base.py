@@ -46,7 +46,7 @@ def befall(fault: Fault, cancel: CancelToken) -> None:
 
 
 class Scripted:
-    """What the four have in common: they come from a script and hold nothing."""
+    """What they all have in common: they come from a script and hold nothing."""
 
     kind: Kind
 

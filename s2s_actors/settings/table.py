@@ -113,6 +113,9 @@ class Settings:
     stt: str = _setting("faster-whisper", Word(), "Backend that turns speech into text.")
     llm: str = _setting("transformers", Word(), "Backend that writes the answer.")
     tts: str = _setting("piper", Word(), "Backend that speaks.")
+    turn: str = _setting(
+        "smart-turn", Word(), "Backend that tells whether a turn sounds finished (semantic_vad)."
+    )
     stt_model: str | None = _setting(
         None,
         Text("MODEL"),

@@ -38,14 +38,14 @@ def test_importing_the_registry_imports_no_model_library() -> None:
 def test_scripted_models_load_and_tell_their_progress() -> None:
     lines: list[str] = []
     models = load_models(ModelSelection.scripted(), lines.append)
-    assert [backend.info.kind for backend in models] == ["vad", "stt", "llm", "tts"]
+    assert [backend.info.kind for backend in models] == ["vad", "stt", "llm", "tts", "turn"]
     assert lines[0] == "loading vad scripted ..."
     assert lines[1].startswith("vad ready in ")
     for backend in models:
         backend.close()
 
 
-@pytest.mark.parametrize("kind", ["vad", "stt", "llm", "tts"])
+@pytest.mark.parametrize("kind", ["vad", "stt", "llm", "tts", "turn"])
 def test_an_unknown_name_is_answered_with_the_known_ones(kind: Kind) -> None:
     with pytest.raises(SetupError) as caught:
         load_backend(kind, "nonsense", BackendOptions())

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
-SCRIPTED = [flag for kind in ("vad", "stt", "llm", "tts") for flag in (f"--{kind}", "scripted")]
+SCRIPTED = [
+    flag for kind in ("vad", "stt", "llm", "tts", "turn") for flag in (f"--{kind}", "scripted")
+]
 PATIENCE_S = 60
 
 
@@ -154,7 +156,7 @@ def morse(tmp_path: Path) -> Path:
 def test_the_backend_is_found_and_speaks(morse: Path, tmp_path: Path) -> None:
     answer = tmp_path / "answer.wav"
     question = ["--input", str(EXAMPLES.parents[1] / "s2s_actors" / "client" / "question.flac")]
-    serve = ["--vad", "scripted", "--stt", "scripted", "--llm", "scripted", "--tts", "morse"]
+    serve = [*SCRIPTED, "--tts", "morse"]
     demo = ["-m", "s2s_actors", "demo", *question, "--output", str(answer), "--"]
     assert "You said" in example(*demo, *serve, "--tts-voice", "500", path=morse)
     with wave.open(str(answer)) as file:

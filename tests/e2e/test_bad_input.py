@@ -343,7 +343,9 @@ def serve_fails(*flags: str) -> str:
     return done.stderr
 
 
-SCRIPTED = [part for kind in ("vad", "stt", "llm", "tts") for part in (f"--{kind}", "scripted")]
+SCRIPTED = [
+    part for kind in ("vad", "stt", "llm", "tts", "turn") for part in (f"--{kind}", "scripted")
+]
 
 
 def test_a_script_that_does_not_exist_is_named(tmp_path: Path) -> None:

@@ -722,7 +722,7 @@ def test_models_health_and_readiness_are_told(server: RunningServer) -> None:
         assert (await server.get("/health"))[0] == 200
         assert await server.get("/ready") == (200, {"ready": True, "state": "serving"})
         models = (await server.get("/v1/models"))[1]["data"]
-        assert [model["kind"] for model in models] == ["vad", "stt", "llm", "tts"]
+        assert [model["kind"] for model in models] == ["vad", "stt", "llm", "tts", "turn"]
 
     run(scenario())
 
@@ -731,7 +731,9 @@ def test_a_port_in_use_is_one_clear_line_and_an_exit_code() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         kinds = [
-            part for kind in ("vad", "stt", "llm", "tts") for part in (f"--{kind}", "scripted")
+            part
+            for kind in ("vad", "stt", "llm", "tts", "turn")
+            for part in (f"--{kind}", "scripted")
         ]
         done = subprocess.run(
             [sys.executable, "-m", "s2s_actors", "serve", "--port", str(port), *kinds],

@@ -18,6 +18,7 @@ BAD_VALUES: dict[str, Any] = {
     "stt": 7,
     "llm": "a b",
     "tts": "",
+    "turn": "two words",
     "stt_model": "",
     "llm_model": " ",
     "llm_base_url": "localhost:8000",
@@ -55,12 +56,8 @@ def test_a_bad_value_is_refused_by_the_name_of_its_field(field: str) -> None:
 def test_the_defaults_are_valid_and_are_those_of_the_documentation() -> None:
     settings = Settings()
     assert (settings.host, settings.port, settings.units) == ("127.0.0.1", 8765, 4)
-    assert (settings.vad, settings.stt, settings.llm, settings.tts) == (
-        "silero",
-        "faster-whisper",
-        "transformers",
-        "piper",
-    )
+    kinds = (settings.vad, settings.stt, settings.llm, settings.tts, settings.turn)
+    assert kinds == ("silero", "faster-whisper", "transformers", "piper", "smart-turn")
     assert settings.max_frame_bytes == 32 * 1024**2
 
 

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from s2s_actors.actors.board import Board
 from s2s_actors.backends.base import Models
 from s2s_actors.backends.mcp_http import HttpMcp
-from s2s_actors.backends.scripted import ScriptedLlm, ScriptedStt, ScriptedTts, ScriptedVad
+from s2s_actors.backends.scripted import (
+    ScriptedLlm,
+    ScriptedStt,
+    ScriptedTts,
+    ScriptedTurn,
+    ScriptedVad,
+)
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.serve import plant
 from s2s_actors.server.app import PoolWatch, Stop, serve
@@ -52,9 +58,13 @@ def run(scenario: Coroutine[Any, Any, T]) -> T:
 
 
 def scripted_models(script: Script | None = None, **replaced: Any) -> Models:
-    """Four models without weights; ``replaced`` puts others in their places, by stage."""
+    """Models without weights; ``replaced`` puts others in their places, by kind."""
     models = Models(
-        ScriptedVad(script), ScriptedStt(script), ScriptedLlm(script), ScriptedTts(script)
+        ScriptedVad(script),
+        ScriptedStt(script),
+        ScriptedLlm(script),
+        ScriptedTts(script),
+        ScriptedTurn(script),
     )
     return replace(models, **replaced)
 
@@ -203,7 +213,7 @@ class ServeCommand(Address):
     """
 
     def __init__(self, *flags: str, scripted: bool = True) -> None:
-        kinds = ("vad", "stt", "llm", "tts") if scripted else ()
+        kinds = ("vad", "stt", "llm", "tts", "turn") if scripted else ()
         self._command = [
             *(sys.executable, "-m", "s2s_actors", "serve", "--port", "0"),
             *(part for kind in kinds for part in (f"--{kind}", "scripted")),

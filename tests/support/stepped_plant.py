@@ -71,7 +71,7 @@ class Mischief:
 
 
 class _Fake:
-    """What the four fakes share: whatever they say names the session that it is for."""
+    """What the fakes share: whatever they say names the session that it is for."""
 
     kind: Kind
 
@@ -143,6 +143,19 @@ class FakeTts(_Fake):
         yield chunk
         self.mischief.befall("tts")
         yield chunk
+
+
+class FakeTurn(_Fake):
+    """Takes every pause for the end."""
+
+    kind: Kind = "turn"
+    sample_rate_hz = 16_000
+    window_samples = 8 * 16_000
+
+    def completeness(self, audio: NDArray[np.float32]) -> float:
+        del audio
+        self.mischief.befall("turn")
+        return 1.0
 
 
 def level_of(session_id: str) -> int:
@@ -282,7 +295,9 @@ class SteppedPlant:
         self._stack = ExitStack()
         fakes = self.mischief
         self.plant = Plant(
-            models=Models(FakeVad(fakes), FakeStt(fakes), FakeLlm(fakes), FakeTts(fakes)),
+            models=Models(
+                FakeVad(fakes), FakeStt(fakes), FakeLlm(fakes), FakeTts(fakes), FakeTurn(fakes)
+            ),
             around=Surroundings(self.board, self.clock),
             pool_rules=rules or PoolRules(1),
             timings=timings or UnitTimings(),

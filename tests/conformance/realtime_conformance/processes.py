@@ -64,7 +64,8 @@ def small_mcp_server() -> contextlib.AbstractContextManager[str]:
 
 def own_server(model_url: str, *flags: str) -> contextlib.AbstractContextManager[str]:
     """The server of the project that this folder belongs to, with scripted ears and voice."""
-    models = ("--vad", "scripted", "--stt", "scripted", "--tts", "scripted")
+    scripted = ("vad", "stt", "tts", "turn")
+    models = tuple(part for kind in scripted for part in (f"--{kind}", "scripted"))
     llm = ("--llm", "openai", "--llm-base-url", model_url, "--llm-model", "script")
     command = (sys.executable, "-m", "s2s_actors", "serve", "--port", "0", "--log-level", "error")
     return running(*command, *models, *llm, "--script", str(SCRIPT), *flags)
