@@ -25,6 +25,7 @@ __all__ = ["Connection", "connected", "session_update"]
 
 _TRY_AGAIN_LATER: Final = 1013
 _CLOSE_TIMEOUT_S: Final = 2.0
+_SERVER_VAD: Final[Mapping[str, object]] = {"type": "server_vad"}
 _START_HINT: Final = "start one with: s2s-actors serve"
 
 
@@ -156,20 +157,23 @@ def _closed(error: ConnectionClosed) -> Closed:
     return Closed(error.rcvd.code, error.rcvd.reason)
 
 
-def session_update(instructions: str | None) -> dict[str, object]:
-    """The ``session.update`` of all our clients: PCM both ways, server VAD, transcripts."""
+def session_update(
+    instructions: str | None, turn_detection: Mapping[str, object] | None = _SERVER_VAD
+) -> dict[str, object]:
+    """The ``session.update`` of all our clients: PCM both ways, server VAD, transcripts.
+
+    Args:
+        instructions: System prompt, None for the server's own.
+        turn_detection: How turns end, None for the server's own way.
+    """
     pcm = {"type": "audio/pcm", "rate": 24_000}
+    audio_in: dict[str, object] = {"format": pcm, "transcription": {"model": "whisper-1"}}
+    if turn_detection is not None:
+        audio_in["turn_detection"] = turn_detection
     session: dict[str, object] = {
         "type": "realtime",
         "output_modalities": ["audio"],
-        "audio": {
-            "input": {
-                "format": pcm,
-                "transcription": {"model": "whisper-1"},
-                "turn_detection": {"type": "server_vad"},
-            },
-            "output": {"format": pcm},
-        },
+        "audio": {"input": audio_in, "output": {"format": pcm}},
     }
     if instructions is not None:
         session["instructions"] = instructions

@@ -14,6 +14,8 @@ from s2s_actors.client.record import Closed, Record
 from s2s_actors.client.speech import speech_regions_ms
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from s2s_actors.client.connection import Connection
 
 __all__ = ["FRAME_MS", "append", "configure", "converse"]
@@ -47,7 +49,7 @@ async def converse(
     """
     record = Record(speech_ms=speech_regions_ms(pcm))
     async with connected(url, timeout_s=timeout_s) as connection:
-        opened_ms = await configure(connection, record, instructions, timeout_s)
+        opened_ms = await configure(connection, record, session_update(instructions), timeout_s)
         connection.start_clock()
         # What came before the audio lies before zero.
         record.events[:] = [
@@ -64,11 +66,11 @@ async def converse(
 
 
 async def configure(
-    connection: Connection, record: Record, instructions: str | None, timeout_s: float
+    connection: Connection, record: Record, settings: Mapping[str, object], timeout_s: float
 ) -> float:
-    """Send our settings and wait for the answer, be it an error; return when it came."""
+    """Send a ``session.update``, wait for the answer, be it an error; return when it came."""
     record.events.append(connection.first)
-    await connection.send(session_update(instructions))
+    await connection.send(settings)
     try:
         async with asyncio.timeout(timeout_s):
             while True:

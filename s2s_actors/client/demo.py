@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from s2s_actors.client.console import INTERRUPTED, show_error
-from s2s_actors.client.server_process import ServerProcess
+from s2s_actors.client.server_process import ServerProcess, serve_command, termination_unwinds
 from s2s_actors.client.talk import TalkOptions, ask, question_pcm
 from s2s_actors.errors import S2SError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
+    from collections.abc import Sequence
 
 __all__ = ["QUESTION", "QUESTION_TEXT", "DemoOptions", "run"]
 
@@ -59,13 +56,13 @@ def run(options: DemoOptions, *, server_command: Sequence[str] | None = None) ->
         options: What to ask, and of which server.
         server_command: Another program than our own server, for tests.
     """
-    command = server_command or _serve_command(options.serve_args)
+    command = server_command or serve_command(options.serve_args)
     path = options.input if options.input or options.say is not None else QUESTION
     try:
         # A broken question should fail now and not after the models are loaded.
         pcm = question_pcm(path, options.say)
         sys.stderr.write("starting a server ...\n")
-        with _termination_unwinds(), ServerProcess(command) as server:
+        with termination_unwinds(), ServerProcess(command) as server:
             url = server.wait_until_ready()
             talk = TalkOptions(url, output=options.output, timeout_s=_TIMEOUT_S)
             return ask(talk, pcm, _name(options))
@@ -78,24 +75,3 @@ def run(options: DemoOptions, *, server_command: Sequence[str] | None = None) ->
 
 def _name(options: DemoOptions) -> str:
     return str(options.input) if options.input else f'"{options.say or QUESTION_TEXT}"'
-
-
-def _serve_command(serve_args: Sequence[str]) -> list[str]:
-    own = ["--host", "127.0.0.1", "--port", "0", "--units", "1", "--log-level", "warning"]
-    return [sys.executable, "-m", "s2s_actors", "serve", *own, *serve_args]
-
-
-@contextmanager
-def _termination_unwinds() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end us as an exception would, so that the server is stopped."""
-
-    def leave(number: int, frame: FrameType | None) -> NoReturn:
-        del frame
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

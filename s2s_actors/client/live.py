@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
-from s2s_actors.client.connection import connected
+from s2s_actors.client.connection import connected, session_update
 from s2s_actors.client.conversation import append, configure
 from s2s_actors.client.record import AUDIO_DELTA, Closed, Record
 
@@ -59,7 +59,7 @@ async def converse_live(  # noqa: PLR0913 - all of it differs in tests
         CapacityError: It has no unit for this session.
     """
     async with connected(url, timeout_s=timeout_s) as connection:
-        await configure(connection, record, instructions, timeout_s)
+        await configure(connection, record, session_update(instructions), timeout_s)
         connection.start_clock()
         if record.closed is not None or record.gave_up_after_s is not None:
             return

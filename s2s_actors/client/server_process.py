@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
-from typing import IO, TYPE_CHECKING, Final, Self
+from typing import IO, TYPE_CHECKING, Final, NoReturn, Self
 
 from s2s_actors.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
+    from collections.abc import Iterator, Sequence
+    from types import FrameType, TracebackType
 
-__all__ = ["ServerProcess"]
+__all__ = ["ServerProcess", "serve_command", "termination_unwinds"]
 
 _LISTENING: Final = "listening on "
 _ERROR: Final = "error: "
@@ -135,3 +137,25 @@ class ServerProcess:
                 self._last_line = line.strip() or self._last_line
                 if line.startswith(_ERROR):  # a hint may follow it
                     self._complaint = line.removeprefix(_ERROR).strip()
+
+
+def serve_command(serve_args: Sequence[str], *, units: int = 1) -> list[str]:
+    """Program and arguments of our own server on a free port; ``serve_args`` come last."""
+    own = ["--host", "127.0.0.1", "--port", "0", "--units", str(units), "--log-level", "warning"]
+    return [sys.executable, "-m", "s2s_actors", "serve", *own, *serve_args]
+
+
+@contextmanager
+def termination_unwinds() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end us as an exception would, so that the server is stopped."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        del frame
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
