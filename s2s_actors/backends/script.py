@@ -24,8 +24,8 @@ is optional, unknown keys are refused. All of it, with the built-in values:
     rules = []                            # {match, ...faults}: searched in the text to speak
 
     [turn]
-    answers = [1.0]                       # how finished an utterance sounds (0 to 1) at its
-                                          # first pause, at its second one, ...; taken in turn
+    answers = [1.0]                       # how finished an utterance sounds (0 to 1); taken in
+                                          # turn by its pauses of 100 ms or more
 
 (There is no rule in the built-in script.) An answer is a text, or a table:
 
