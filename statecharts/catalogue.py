@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from statecharts.connection import ConnectionChart
 from statecharts.explore import Exploration, explore
+from statecharts.pace import PaceChart
 from statecharts.response import ResponseChart
 from statecharts.server import ServerChart
 from statecharts.stage import StageChart
@@ -108,6 +109,17 @@ ENTRIES: Mapping[str, Entry] = {
             *_plain("spoken", "cancel", "fail"),
         ),
         ("completed", "incomplete", "cancelled", "failed"),
+    ),
+    "pace": Entry(
+        PaceChart,
+        "A user's wait, from the end of speech to the first sound of the answer",
+        (
+            *_plain("settled", "heard", "ready"),
+            Stimulus.of("word", spoken=True),
+            Stimulus.of("word", spoken=False),
+            *_plain("sentence", "sound", "retract", "give_up"),
+        ),
+        ("answered", "unanswered"),
     ),
 }
 
