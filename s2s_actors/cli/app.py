@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from s2s_actors import __version__
+from s2s_actors.cli.benching import bench
 from s2s_actors.cli.conversing import demo, pool, talk
 from s2s_actors.cli.diagrams import diagram
 from s2s_actors.cli.doctor import doctor
@@ -82,7 +83,7 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback(invoke_without_command=True)(_main)
-    for command in (serve_command(), talk, demo, pool, diagram, doctor):
+    for command in (serve_command(), talk, demo, bench, pool, diagram, doctor):
         app.command(help=command.__doc__)(command)
     return app
 

@@ -1,0 +1,74 @@
+"""What the keys of a summary are called for people, and which of them lead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from s2s_actors.client.bench.summary import Summary
+
+__all__ = ["COUNTS", "FIGURES", "counts_of", "figures_of"]
+
+FIGURES: Final[Mapping[str, str]] = {
+    "latency_ms": "voice to voice",
+    "latency_first_turn_ms": "… first turn of a session",
+    "latency_later_turns_ms": "… later turns",
+    "latency_pause_300_ms": "… after a pause of 300 ms",
+    "latency_pause_500_ms": "… after a pause of 500 ms",
+    "latency_pause_700_ms": "… after a pause of 700 ms",
+    "recovery_ms": "answer after a cut-off",
+    "stopped_ms": "to speech_stopped",
+    "transcript_ms": "to the transcript",
+    "created_ms": "to response.created",
+    "first_text_ms": "to the first text",
+    "done_ms": "to response.done",
+    "started_ms": "to speech_started",
+    "cancelled_ms": "to response.done (cancelled)",
+    "last_audio_ms": "to the last audio of the old answer",
+    "answer_ms": "voice to voice after it",
+    "interrupted_ms": "to the interruption",
+    "lead_ms": "audio sent ahead of playback",
+    "stalled_ms": "silence of a stuttering answer",
+    "sent_late_ms": "lateness of this client",
+}
+"""Names of figures, in the order in which they are shown."""
+
+COUNTS: Final[Mapping[str, str]] = {
+    "cut_off": "cut off",
+    "cut_off_pause_300": "… in a pause of 300 ms",
+    "cut_off_pause_500": "… in a pause of 500 ms",
+    "cut_off_pause_700": "… in a pause of 700 ms",
+    "answered_early": "answered before the end",
+    "restarted": "answered more than once",
+    "stuttered": "answers that stutter",
+    "word_errors": "word errors",
+    "stopped": "answers that stopped",
+    "late_audio": "audio after the stop",
+    "first_word_heard": "first word heard",
+    "answered": "interruptions answered",
+    "interrupted": "answers broken off",
+    "interrupted_by_words": "… by mm-hmm and the like",
+    "interrupted_by_sounds": "… by coughs and clicks",
+    "resumed": "resumed afterwards",
+    "fell_for_noise": "noises taken for speech",
+    "answered_noise": "… answered",
+    "heard_words_in_noise": "… with a transcript",
+    "noticed_noise": "… with speech_started",
+}
+"""Names of counts, in the order in which they are shown."""
+
+
+def figures_of(summary: Summary) -> list[str]:
+    """The keys of its figures in order; ones without a name come last."""
+    return _in_order(summary.figures, FIGURES)
+
+
+def counts_of(summary: Summary) -> list[str]:
+    """The keys of its counts in order; ones without a name come last."""
+    return _in_order(summary.counts, COUNTS)
+
+
+def _in_order(found: Mapping[str, object], known: Mapping[str, str]) -> list[str]:
+    return [key for key in known if key in found] + [key for key in found if key not in known]

@@ -1,0 +1,111 @@
+"""Runs the bench: servers, scenarios, reports, exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from s2s_actors.client.bench.clips import load_clips, references
+from s2s_actors.client.bench.result import Result, as_json, machine, write_text
+from s2s_actors.client.bench.rounds import Watch, run_rounds
+from s2s_actors.client.bench.seats import ask_for, look_at
+from s2s_actors.client.bench.summary import summarise
+from s2s_actors.client.bench.table import show_result
+from s2s_actors.client.bench.turn_trials import pauses, turns
+from s2s_actors.client.console import INTERRUPTED, open_console, show_error
+from s2s_actors.client.server_process import ServerProcess, serve_command, termination_unwinds
+from s2s_actors.errors import S2SError, SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from s2s_actors.client.bench.clips import Clip
+    from s2s_actors.client.bench.options import BenchOptions, ScenarioName
+    from s2s_actors.client.bench.rows import Row
+    from s2s_actors.client.bench.scenario import Scenario
+    from s2s_actors.client.bench.seats import Server
+
+__all__ = ["run"]
+
+_MAKERS: Final[Mapping[ScenarioName, Callable[[BenchOptions, Sequence[Clip]], Scenario]]] = {
+    "turns": turns,
+    "pauses": pauses,
+}
+
+
+def run(options: BenchOptions) -> int:
+    """Measure, report; return the exit code (0, 1 or 130).
+
+    1 means that a scenario could not be measured on a server, or nothing at all; the reasons
+    are in the report and on standard error.
+    """
+    try:
+        texts = references(options.reference) if options.reference else {}
+        clips = load_clips(options.audio, texts)
+        with _servers(options) as servers:
+            result = asyncio.run(_measure(options, servers, clips))
+        _report(options, result)
+    except S2SError as error:
+        show_error(error)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0 if all(summary.measured for summary in result.summaries) else 1
+
+
+@contextmanager
+def _servers(options: BenchOptions) -> Iterator[list[Server]]:
+    """The servers under test; without an address the first one is our own."""
+    others = [look_at("B", options.compare)] if options.compare else []
+    if options.url is not None:
+        yield [look_at("A", options.url), *others]
+        return
+    # One for each session, one for the idle client, and as many that may still be draining.
+    command = serve_command(options.serve_args, units=2 * options.sessions + 1)
+    sys.stderr.write("starting a server ...\n")
+    with termination_unwinds(), ServerProcess(command) as process:
+        yield [look_at("A", process.wait_until_ready()), *others]
+
+
+async def _measure(
+    options: BenchOptions, servers: Sequence[Server], clips: Sequence[Clip]
+) -> Result:
+    rows: list[Row] = []
+    with _progress() as progress:
+        for name in options.scenarios:
+            scenario = _MAKERS[name](options, clips)
+            total = scenario.rounds * options.sessions * len(servers)
+            task = progress.add_task(name, total=total)
+            watch = Watch(lambda _, task=task: progress.advance(task))  # type: ignore[misc]
+            rows += await run_rounds(scenario, servers, options, watch)
+    return Result(
+        options=options,
+        servers=servers,
+        summaries=summarise(rows),
+        rows=rows,
+        probes=[],
+        pools={server.name: ask_for(server.url, "/v1/pool") for server in servers},
+        machine=machine(),
+    )
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=open_console(sys.stderr),
+    )
+
+
+def _report(options: BenchOptions, result: Result) -> None:
+    if not result.rows:
+        raise SetupError("nothing was measured")
+    show_result(open_console(), result)
+    if options.json is not None:
+        write_text(options.json, as_json(result))

@@ -1,0 +1,76 @@
+"""The result as a table in the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from s2s_actors.client.bench.figures import ENOUGH_FOR
+from s2s_actors.client.bench.names import COUNTS, FIGURES, counts_of, figures_of
+from s2s_actors.client.folding import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from s2s_actors.client.bench.figures import Count, Figure
+    from s2s_actors.client.bench.result import Result
+    from s2s_actors.client.bench.summary import Summary
+
+__all__ = ["percentiles", "show_result"]
+
+_FOOTNOTE = (
+    "Times in ms. In brackets: too few values for that percentile (p90 wants 10, p99 wants 100), "
+    "so it is little more than the largest one."
+)
+
+
+def show_result(console: Console, result: Result) -> None:
+    """Print one table for each scenario and server, then what idle clients saw."""
+    for server in result.servers:
+        console.print(Text.assemble((f"{server.name}  ", "bold"), (server.url, "dim")))
+    for summary in result.summaries:
+        console.print()
+        console.print(_table(summary))
+    for probe in result.probes:
+        shown = "  ".join(percentiles(probe.updated_ms)) if probe.updated_ms else probe.problem
+        line = f"idle client on {probe.server} during {probe.scenario}, session.update: {shown}"
+        console.print(Text(printable(line)), soft_wrap=True)
+    console.print(Text(_FOOTNOTE, "dim"), soft_wrap=True)
+
+
+def percentiles(figure: Figure) -> tuple[str, str, str]:
+    """p50, p90 and p99 in whole ms, in brackets where there are too few values."""
+    texts = (
+        (f"{value:.0f}", figure.n >= ENOUGH_FOR[name])
+        for name, value in (("p50", figure.p50), ("p90", figure.p90), ("p99", figure.p99))
+    )
+    p50, p90, p99 = (text if enough else f"({text})" for text, enough in texts)
+    return p50, p90, p99
+
+
+def _table(summary: Summary) -> Table:
+    failed = sum(summary.failures.values())
+    title = Text.assemble(
+        (f"{summary.scenario} on {summary.server}", "bold"),
+        (f"  {summary.trials} trials", "dim"),
+        (f", {failed} failed" if failed else "", "bold red"),
+    )
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("")
+    for heading in ("p50", "p90", "p99", "n"):
+        table.add_column(heading, justify="right", header_style="dim")
+    for key in figures_of(summary):
+        figure = summary.figures[key]
+        table.add_row(FIGURES.get(key, key), *percentiles(figure), str(figure.n))
+    for key in counts_of(summary):
+        table.add_row(COUNTS.get(key, key), *_count_cells(summary.counts[key]))
+    for reason, number in summary.failures.items():
+        table.add_row(Text(printable(reason), "red"), str(number), "", "", "")
+    return table
+
+
+def _count_cells(count: Count) -> tuple[str, str, str, str]:
+    share = "" if count.percent is None else f"{count.percent:.1f} %"
+    return str(count.count), share, "", str(count.of)
