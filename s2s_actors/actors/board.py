@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
     from s2s_actors.protocol.outputs import Count
+    from s2s_actors.protocol.waterfall import Waterfall
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,21 @@ class UnitSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnSnapshot:
+    """How long the latest turn of a session waited for its answer, and why.
+
+    Attributes:
+        epoch: That of the lease of the session.
+        waterfall: Its times; nothing that was said is in it.
+        at: When it was over, in Unix time in seconds.
+    """
+
+    epoch: int
+    waterfall: Waterfall
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class PoolSnapshot:
     """The pool as a whole."""
 
@@ -85,11 +101,14 @@ class UsageTotals:
 class Board:
     """One slot for each unit and one for the pool, each written by the actor that owns it.
 
-    Readers get whole snapshots: replacing one reference is atomic. The totals are added up
-    by many actors and have a lock.
+    Readers get whole snapshots: replacing one reference is atomic. The totals and the turns
+    are written by many actors and have a lock.
+
+    Promises: a turn is shown only as long as its session holds the unit.
     """
 
     _units: list[UnitSnapshot] = field(default_factory=list)
+    _turns: dict[int, TurnSnapshot] = field(default_factory=dict)
     _pool: PoolSnapshot = field(default_factory=lambda: PoolSnapshot("starting", 0, 0, 0, 0))
     _usage: UsageTotals = field(default_factory=UsageTotals)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -104,6 +123,17 @@ class Board:
     def publish_pool(self, snapshot: PoolSnapshot) -> None:
         """Replace the pool's snapshot."""
         self._pool = snapshot
+
+    def publish_turn(self, lease: Lease, waterfall: Waterfall, now_s: float) -> None:
+        """Replace what is known of the latest turn of a unit.
+
+        A conversation that was replaced while it hung may still speak up: its session is
+        over, so what it says must not hide a turn of the next one.
+        """
+        with self._lock:
+            latest = self._turns.get(lease.unit)
+            if latest is None or latest.epoch <= lease.epoch:
+                self._turns[lease.unit] = TurnSnapshot(lease.epoch, waterfall, now_s)
 
     def count(self, count: Count) -> None:
         """Add to the totals."""
@@ -125,6 +155,13 @@ class Board:
     def units(self) -> tuple[UnitSnapshot, ...]:
         """All units, by index."""
         return tuple(self._units)
+
+    def last_turn(self, unit: UnitSnapshot) -> TurnSnapshot | None:
+        """The latest turn of the session that holds a unit; None without either."""
+        turn = self._turns.get(unit.index)
+        if turn is None or unit.session_id is None or turn.epoch != unit.epoch:
+            return None
+        return turn
 
     def pool(self) -> PoolSnapshot:
         """The pool."""

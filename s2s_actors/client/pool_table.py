@@ -26,7 +26,7 @@ _STATE_STYLES: Final = {
 
 
 def pool_table(pool: Mapping[str, object], *, now_s: float) -> Group:
-    """The figures of the pool, and one line a unit.
+    """The figures of the pool, one line a unit, and how long its latest turn waited, and why.
 
     Args:
         pool: What ``GET /v1/pool`` answers; fields that lack or have a wrong type are blank.
@@ -35,7 +35,8 @@ def pool_table(pool: Mapping[str, object], *, now_s: float) -> Group:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in ("unit", "state", "session", "since", "restarts", "epoch"):
         table.add_column(name, justify="right" if name in {"unit", "restarts", "epoch"} else "left")
-    for unit in _mappings(pool.get("units")):
+    units = _mappings(pool.get("units"))
+    for unit in units:
         state = _shown(unit.get("state"))
         table.add_row(
             _shown(unit.get("index")),
@@ -45,7 +46,25 @@ def pool_table(pool: Mapping[str, object], *, now_s: float) -> Group:
             _shown(unit.get("restarts")),
             _shown(unit.get("epoch")),
         )
-    return Group(_header(pool), table)
+    return Group(_header(pool), table, *_last_turns(units, now_s))
+
+
+def _last_turns(units: list[dict[str, object]], now_s: float) -> list[Text]:
+    """Below the table: a reason is too long for a column."""
+    lines = []
+    for unit in units:
+        turn = unit.get("last_turn")
+        if isinstance(turn, dict):
+            head = f"unit {_shown(unit.get('index'))}  {_shown(turn.get('total_ms'))} ms"
+            ago = age(turn.get("at"), now_s)
+            lines.append(
+                Text.assemble(
+                    (head, "bold"),
+                    (f"  {ago} ago" if ago else "", "dim"),
+                    f"  {_shown(turn.get('reason'))}",
+                )
+            )
+    return lines
 
 
 def age(since: object, now_s: float) -> str:

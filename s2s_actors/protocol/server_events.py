@@ -15,6 +15,7 @@ from s2s_actors.protocol.items import Item
 from s2s_actors.protocol.mcp_events import McpEvent
 from s2s_actors.protocol.response import ErrorDetail, Response
 from s2s_actors.protocol.session import Session
+from s2s_actors.protocol.waterfall import Waterfall, WaterfallStep, WorkTimes
 
 
 class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -295,6 +296,37 @@ class RateLimitsUpdated(_Event, frozen=True, kw_only=True, tag="rate_limits.upda
     rate_limits: tuple[RateLimit, ...] = ()
 
 
+class TurnWaterfall(_Event, frozen=True, kw_only=True, tag="turn.waterfall"):
+    """Where the time between the end of a turn's speech and the answer's first sound went.
+
+    Sent only to sessions that include it, once a turn: when its answer begins, or when it is
+    certain that there is none. The steps add up to ``total_ms``.
+    """
+
+    item_id: str
+    response_id: str | UnsetType = UNSET
+    answered: bool
+    steps: tuple[WaterfallStep, ...]
+    total_ms: int
+    reason: str
+    work: WorkTimes
+
+    @classmethod
+    def of(
+        cls, waterfall: Waterfall, *, item_id: str, response_id: str | UnsetType = UNSET
+    ) -> TurnWaterfall:
+        """Tell a waterfall of the turn with this item."""
+        return cls(
+            item_id=item_id,
+            response_id=response_id,
+            answered=waterfall.answered,
+            steps=waterfall.steps,
+            total_ms=waterfall.total_ms,
+            reason=waterfall.reason,
+            work=waterfall.work,
+        )
+
+
 class ErrorBody(Struct, frozen=True, kw_only=True):
     """What went wrong; ``event_id`` is that of the client event at fault."""
 
@@ -342,6 +374,7 @@ ServerEvent: TypeAlias = (
     | ArgumentsDelta
     | ArgumentsDone
     | RateLimitsUpdated
+    | TurnWaterfall
     | Error
     | McpEvent
 )

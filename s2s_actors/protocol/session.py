@@ -165,7 +165,10 @@ Modalities: TypeAlias = Annotated[list[Literal["audio", "text"]], Meta(min_lengt
 MaxTokens: TypeAlias = Annotated[int, Meta(ge=1, le=4096)] | Literal["inf"]
 Tool: TypeAlias = FunctionTool | McpTool
 ToolChoice: TypeAlias = Literal["auto", "none", "required"] | FunctionChoice | McpChoice
-Include: TypeAlias = list[Literal["item.input_audio_transcription.logprobs"]]
+Include: TypeAlias = list[Literal["item.input_audio_transcription.logprobs", "turn.waterfall"]]
+"""What is sent only to those who ask for it; ``turn.waterfall`` is this server's own."""
+TranscriptionInclude: TypeAlias = list[Literal["item.input_audio_transcription.logprobs"]]
+"""Without answers nobody waits for one."""
 
 
 class TranscriptionAudio(_Settings, frozen=True, kw_only=True):
@@ -184,7 +187,7 @@ class TranscriptionSession(_Typed, frozen=True, kw_only=True, tag="transcription
     id: str
     expires_at: int
     audio: TranscriptionAudio = TranscriptionAudio()
-    include: Include | None = None
+    include: TranscriptionInclude | None = None
 
 
 class RealtimeSession(_Typed, frozen=True, kw_only=True, tag="realtime"):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from websockets.http11 import Response
 
-    from s2s_actors.actors.board import Board, UnitSnapshot
+    from s2s_actors.actors.board import Board, TurnSnapshot, UnitSnapshot
     from s2s_actors.backends.base import Backend
 
 UNIT_STATES = tuple(str(state.value) for state in UnitChart.states)
@@ -104,6 +104,7 @@ class Endpoints:
             "released_at": unit.released_at,
             "restarts": unit.restarts,
             "epoch": unit.epoch,
+            "last_turn": _shown_turn(self._board.last_turn(unit)),
         }
 
     def _usage(self) -> Response:
@@ -122,3 +123,15 @@ class Endpoints:
             for info in (backend.info for backend in self._models)
         ]
         return json_response(HTTPStatus.OK, {"object": "list", "data": data})
+
+
+def _shown_turn(turn: TurnSnapshot | None) -> dict[str, object] | None:
+    if turn is None:
+        return None
+    waterfall = turn.waterfall
+    return {
+        "steps": [{"name": step.name, "ms": step.ms} for step in waterfall.steps],
+        "total_ms": waterfall.total_ms,
+        "reason": waterfall.reason,
+        "at": turn.at,
+    }

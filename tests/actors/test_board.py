@@ -5,12 +5,23 @@ from __future__ import annotations
 import sys
 import threading
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from s2s_actors.actors.board import Board, PoolSnapshot, UnitSnapshot, UsageTotals
+from s2s_actors.actors.board import Board, PoolSnapshot, TurnSnapshot, UnitSnapshot, UsageTotals
 from s2s_actors.actors.lease import Lease
 from s2s_actors.protocol.outputs import Count
+from s2s_actors.protocol.pacing import TurnPace
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.waterfall import Waterfall
 
 IDLE = UnitSnapshot.first(0, 1.0)
+
+
+def waterfall(total_ms: float) -> Waterfall:
+    pace = TurnPace(0.0)
+    pace.give_up("noise", total_ms)
+    return pace.report()
 
 
 def test_a_new_board_shows_a_server_that_is_starting_and_no_units() -> None:
@@ -66,6 +77,41 @@ def test_what_a_reader_holds_does_not_change_under_it() -> None:
     seen = board.units()
     board.publish_unit(replace(IDLE, state="claimed"))
     assert seen == (IDLE,)
+
+
+def test_the_last_turn_of_a_session_is_shown_while_it_holds_the_unit() -> None:
+    board, lease = Board(), Lease.issue(0, "sess")
+    active = IDLE.moved_to("claimed", lease, 2.0).moved_to("active", lease, 3.0)
+    assert board.last_turn(active) is None
+    board.publish_turn(lease, waterfall(600), 4.0)
+    board.publish_turn(lease, waterfall(700), 5.0)
+    assert board.last_turn(active) == TurnSnapshot(lease.epoch, waterfall(700), 5.0)
+    assert board.last_turn(active.moved_to("draining", lease, 6.0)) is not None
+
+
+def test_a_turn_belongs_to_its_unit_alone() -> None:
+    board, lease, other = Board(), Lease.issue(0, "sess"), Lease.issue(1, "other")
+    board.publish_turn(lease, waterfall(600), 4.0)
+    neighbour = UnitSnapshot.first(1, 1.0).moved_to("claimed", other, 2.0)
+    assert board.last_turn(neighbour) is None
+
+
+def test_a_unit_shows_nothing_of_the_session_before() -> None:
+    board, lease = Board(), Lease.issue(0, "sess")
+    claimed = IDLE.moved_to("claimed", lease, 2.0)
+    board.publish_turn(lease, waterfall(600), 3.0)
+    idle = claimed.moved_to("draining", lease, 4.0).moved_to("idle", lease, 5.0)
+    assert board.last_turn(idle) is None
+    assert board.last_turn(idle.moved_to("claimed", Lease.issue(0, "next"), 6.0)) is None
+
+
+def test_a_session_that_is_over_does_not_hide_the_turn_of_the_next() -> None:
+    board, late, lease = Board(), Lease.issue(0, "sess"), Lease.issue(0, "next")
+    board.publish_turn(lease, waterfall(600), 4.0)
+    board.publish_turn(late, waterfall(700), 5.0)
+    turn = board.last_turn(IDLE.moved_to("claimed", lease, 2.0))
+    assert turn is not None
+    assert turn.waterfall.total_ms == 600
 
 
 def test_sessions_are_those_that_the_pool_has_granted() -> None:

@@ -56,10 +56,27 @@ def test_an_answer_of_another_shape_does_not_break_it(pool: dict[str, object]) -
     assert "units in use" in table_of(pool)
 
 
+def test_the_last_turn_of_a_unit_is_told_with_its_reason() -> None:
+    turn = {"total_ms": 548, "reason": "speech recognition (312 of 548 ms)", "at": 988.0}
+    printed = table_of({"units": [unit("idle"), {**unit("active", 1), "last_turn": turn}]})
+    last = printed.splitlines()[-1].rstrip()
+    assert last == "unit 1  548 ms  12 s ago  speech recognition (312 of 548 ms)"
+    assert "unit 0" not in printed
+
+
+@pytest.mark.parametrize("turn", [None, 7, {}, {"total_ms": [], "reason": "\x1b[2J", "at": "?"}])
+def test_a_turn_of_another_shape_does_not_break_it(turn: object) -> None:
+    printed = table_of({"units": [{**unit("active"), "last_turn": turn}]})
+    assert "active" in printed
+    assert "\x1b" not in printed
+
+
 def test_a_session_id_can_t_steer_the_terminal() -> None:
     assert "\x1b" not in table_of({"units": [{**unit("active"), "session_id": "\x1b[2J"}]})
 
 
 def test_a_narrow_terminal_gets_a_narrow_table() -> None:
-    lines = table_of({"units": [unit("quarantined")]}, width=40).splitlines()
+    turn = {"total_ms": 548, "reason": "speech recognition (312 of 548 ms)", "at": 988.0}
+    units: list[object] = [{**unit("quarantined"), "last_turn": turn}]
+    lines = table_of({"units": units}, width=40).splitlines()
     assert max(map(len, lines)) <= 40

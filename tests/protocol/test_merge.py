@@ -93,6 +93,7 @@ def test_objects_merge_at_every_depth() -> None:
         ("tracing", "auto"),
         ("prompt", {"id": "pmpt_1"}),
         ("include", ["item.input_audio_transcription.logprobs"]),
+        ("include", ["turn.waterfall"]),
     ],
 )
 def test_null_clears_what_may_be_null(path: str, value: object) -> None:

@@ -10,16 +10,20 @@ import pytest
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.codec import encode
+from s2s_actors.protocol.pacing import TurnPace
+from s2s_actors.protocol.session import Include
 from tests.support import strict_events
 
 if TYPE_CHECKING:
     import msgspec
 
 
-def test_every_event_is_one_that_stock_clients_know() -> None:
+def test_every_event_is_one_that_stock_clients_know_or_have_to_ask_for() -> None:
     names = {event.__struct_config__.tag for event in get_args(ev.ServerEvent)}
 
-    assert names <= set(strict_events._adapters())
+    assert names <= set(strict_events._adapters()) | strict_events.OWN_EVENTS
+    (includable,) = get_args(Include)
+    assert set(get_args(includable)) >= strict_events.OWN_EVENTS
     assert not names & strict_events.NOT_OVER_WEBSOCKET
     assert len(names) == len(get_args(ev.ServerEvent))
 
@@ -51,6 +55,57 @@ def test_rate_limits_are_told_without_any() -> None:
     strict_events.validate(event)
 
     assert event["rate_limits"] == []
+
+
+def test_a_waterfall_is_told_with_its_steps_and_their_sum() -> None:
+    pace = TurnPace(0.0)
+    for what, at_ms in {"heard": 200.0, "settled": 512.0, "ready": 520.0, "sound": 548.0}.items():
+        pace.reached(what, at_ms)  # type: ignore[arg-type]
+    pace.took(stt_ms=180.0)
+    told = ev.TurnWaterfall.of(pace.report(), item_id="item_1", response_id="resp_1")
+    event = json.loads(encode(told))
+    strict_events.validate(event)
+
+    assert event.pop("event_id")
+    assert event == {
+        "type": "turn.waterfall",
+        "item_id": "item_1",
+        "response_id": "resp_1",
+        "answered": True,
+        "steps": [
+            {"name": "settling", "ms": 512, "ahead": False},
+            {"name": "recognizing", "ms": 0, "ahead": True},
+            {"name": "preparing", "ms": 8, "ahead": False},
+            {"name": "thinking", "ms": 28, "ahead": False},
+            {"name": "writing", "ms": 0, "ahead": False},
+            {"name": "voicing", "ms": 0, "ahead": False},
+        ],
+        "total_ms": 548,
+        "reason": "the silence that ends a turn (512 of 548 ms); the transcript was ready before",
+        "work": {"stt_ms": 180},
+    }
+
+
+def test_the_waterfall_of_a_turn_without_an_answer_names_no_response() -> None:
+    pace = TurnPace(0.0)
+    pace.give_up("noise", 700.0)
+    event = json.loads(encode(ev.TurnWaterfall.of(pace.report(), item_id="item_1")))
+    strict_events.validate(event)
+
+    assert "response_id" not in event
+    assert not event["answered"]
+    assert event["reason"] == "no answer: only noise was heard"
+
+
+def test_a_waterfall_that_does_not_add_up_is_noticed() -> None:
+    pace = TurnPace(0.0)
+    pace.give_up("noise", 700.0)
+    event = json.loads(encode(ev.TurnWaterfall.of(pace.report(), item_id="item_1")))
+
+    with pytest.raises(AssertionError, match="add up"):
+        strict_events.validate(event | {"total_ms": 699})
+    with pytest.raises(AssertionError, match="unknown"):
+        strict_events.validate(event | {"text": "Hello."})
 
 
 @pytest.mark.parametrize("event_type", get_args(ev.ServerEvent))

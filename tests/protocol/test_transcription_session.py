@@ -112,6 +112,11 @@ def test_an_update_changes_what_it_names(player: Player) -> None:
             "unknown_parameter",
             "session.audio.output",
         ),
+        (
+            {"type": "transcription", "include": ["turn.waterfall"]},
+            "invalid_value",
+            "session.include[0]",
+        ),
     ],
 )
 def test_what_belongs_to_a_conversation_is_refused(

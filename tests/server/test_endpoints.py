@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from s2s_actors.actors.lease import Lease
 from s2s_actors.backends.base import ModelInfo
+from s2s_actors.protocol.pacing import TurnPace
 from s2s_actors.server.endpoints import Endpoints
 from tests.server.boards import SERVING, FixedBoard, unit
 
@@ -67,7 +69,32 @@ def test_the_pool_counts_every_state_and_every_unit_that_is_not_idle() -> None:
         "released_at": None,
         "restarts": 0,
         "epoch": 0,
+        "last_turn": None,
     }
+
+
+def test_the_pool_tells_how_long_the_last_turn_of_a_session_waited_and_why() -> None:
+    lease = Lease(1, "sess_1", epoch=0)
+    pace = TurnPace(0.0)
+    for what, at_ms in {"settled": 512.0, "heard": 530.0, "sound": 548.0}.items():
+        pace.reached(what, at_ms)  # type: ignore[arg-type]
+    board = FixedBoard(*UNITS)
+    board.publish_turn(lease, pace.report(), 1_700_000_000.5)
+    units = ask("/v1/pool", board)[1]["units"]
+    assert units[1]["last_turn"] == {
+        "steps": [
+            {"name": "settling", "ms": 512},
+            {"name": "recognizing", "ms": 18},
+            {"name": "preparing", "ms": 18},
+            {"name": "thinking", "ms": 0},
+            {"name": "writing", "ms": 0},
+            {"name": "voicing", "ms": 0},
+        ],
+        "total_ms": 548,
+        "reason": "the silence that ends a turn (512 of 548 ms)",
+        "at": 1_700_000_000.5,
+    }
+    assert [unit["last_turn"] for unit in (units[0], *units[2:])] == [None] * 3
 
 
 def test_session_ids_are_shown_only_to_who_may_see_them() -> None:
