@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from msgspec import UNSET, Struct, UnsetType
@@ -43,7 +43,6 @@ _THERE: Final[Mapping[Stage, str]] = {
     "preparing": "the transcript",
     "thinking": "the first word",
     "writing": "the first sentence",
-    "voicing": "the first sound",
 }
 _NO_ANSWER: Final[Mapping[NoAnswer, str]] = {
     "noise": "only noise was heard",
@@ -146,9 +145,9 @@ def _longest(steps: tuple[WaterfallStep, ...], waited_for: Wait | None) -> str:
 
 
 def _readiness(rest: tuple[WaterfallStep, ...]) -> str:
-    there = [step for step in rest if step.ahead]
+    """What was there when the longest step was over; behind a wait nobody can tell."""
+    there = [step for step in takewhile(lambda step: not step.ms, rest) if step.ahead]
     if not there:
         return ""
-    all_there = rest[-1].ahead and not any(step.ms for step in rest)
-    what = "the answer" if all_there else _THERE[there[-1].name]
+    what = "the answer" if there[-1] is rest[-1] else _THERE[there[-1].name]
     return f"; {what} was ready before"

@@ -159,6 +159,20 @@ def test_with_a_retracted_transcript_recognition_is_waited_for_again() -> None:
     assert ahead(waterfall) == []
 
 
+def test_what_was_waited_for_before_it_was_begun_again_was_not_there_ahead() -> None:
+    pace = TurnPace(0.0)
+    for what in ("settled", "heard", "ready"):
+        tell(pace, what, 500.0)
+    pace.retract(600.0)
+    assert ahead(pace.report()) == []
+    pace.retract(600.0, transcript=True)
+    pace.reached("word", 650.0)
+    pace.reached("heard", 700.0)
+    waterfall = pace.report()
+    assert shown(waterfall)["thinking"] == 100
+    assert ahead(waterfall) == ["preparing"]
+
+
 def test_what_was_retracted_before_the_turn_settled_does_not_answer_it() -> None:
     pace = TurnPace(0.0)
     pace.reached("heard", 200.0)
@@ -252,6 +266,11 @@ def test_steps_add_up_to_the_wait_whatever_happens(start_ms: float, story: list[
         (
             {"settled": 1, "heard": 1, "ready": 1, "word": 2, "sentence": 9, "sound": 99},
             "the voice's first sound (90 of 99 ms)",
+        ),
+        (
+            # Was the sound there when the silence was over, or only with the transcript?
+            {"sound": 50, "settled": 300, "heard": 400},
+            "the silence that ends a turn (300 of 400 ms)",
         ),
         ({"heard": 0, "sound": 0, "settled": 0}, "nothing was waited for"),
     ],
