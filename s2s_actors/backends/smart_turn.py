@@ -5,7 +5,9 @@ A Whisper encoder with a classifier on top, quantised to 8 bits (BSD-2-Clause); 
 the window ends and zeros fill its beginning. Shapes, the name of the input and the probability
 (not a logit, whatever the output is called) as in that package's ``LocalSmartTurnAnalyzerV3``.
 
-On one core an answer takes 44 ms: 2 ms for the spectrogram, 42 ms for the network.
+Measured: an answer takes 45 ms of one core, 3 of them for the spectrogram. It is worth most
+when 100 ms of silence follow the speech. The longer the silence, the more finished everything
+sounds, whatever was said; only after fillers ("um") it stays below 0.02.
 """
 
 from __future__ import annotations
@@ -31,8 +33,7 @@ __all__ = ["SmartTurn"]
 
 _SAMPLE_RATE_HZ = 16_000
 _WINDOW_S = 8
-# It is wanted while the other models rest, but of many sessions at once: a second thread
-# would gain one of them less than it takes from the others.
+# Many sessions may ask at once, while the other models work: the cores are theirs.
 _THREADS = 1
 
 
