@@ -19,6 +19,8 @@ from s2s_actors.client.record import AUDIO_DELTA, Record
 from s2s_actors.client.turns import turns_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from s2s_actors.client.bench.clips import Clip
     from s2s_actors.client.bench.player import Playing
     from s2s_actors.client.bench.rows import Place
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from s2s_actors.client.record import Event
     from s2s_actors.client.turns import Answer, Turn
 
-__all__ = ["Exchange", "exchange", "problem_in", "turn_row"]
+__all__ = ["Exchange", "exchange", "listen", "problem_in", "turn_row"]
 
 
 @dataclass(slots=True)
@@ -78,30 +80,44 @@ async def exchange(session: Session, clip: Clip) -> Exchange:
     Raises:
         SessionLost: The server ended the connection.
     """
-    begin_ms = session.microphone.say(clip.pcm)
-    made = Exchange(clip, begin_ms)
+    made = Exchange(clip, session.microphone.say(clip.pcm))
+    await listen(session, made)
+    playing = made.playing()
+    if playing is not None:
+        longest_ms = session.now_ms + session.timeout_s * 1000.0
+        await session.collect(made.log, min(playing.ends_ms, longest_ms))
+    return made
+
+
+async def listen(
+    session: Session, made: Exchange, enough: Callable[[Exchange], bool] = lambda _: False
+) -> None:
+    """Collect what comes until it is answered, there is ``enough``, or nothing happens.
+
+    Raises:
+        SessionLost: The server ended the connection.
+    """
     progress = Progress(made.end_ms, session.timeout_s * 1000.0)
     while wait_ms := progress.wait_ms(session.now_ms):
         event = await session.event(session.now_ms + wait_ms)
         if event is not None:
             made.log.append(event)
             progress.add(event)
-    sent_ms = session.microphone.sent_ms(made.end_ms)
-    made.sent_late_ms = None if sent_ms is None else sent_ms - made.end_ms
-    playing = made.playing()
-    if playing is not None:
-        await session.collect(made.log, min(playing.ends_ms, session.now_ms + 30_000))
-    return made
+            if enough(made):
+                break
+    made.sent_late_ms = session.microphone.late_ms(made.end_ms)
 
 
-def turn_row(made: Exchange, place: Place, at_s: float, *, pause_ms: int = 0) -> TurnRow:
-    """Read an exchange as a turn."""
+def turn_row(
+    made: Exchange, place: Place, at_s: float, *, first: bool, pause_ms: int = 0
+) -> TurnRow:
+    """Read an exchange as a turn, the ``first`` one of its session or a later one."""
     end_ms, answers = made.end_ms, made.answers
     early = _early(made)
     turn = made.turns[-1] if made.turns else None
     after = [each for each in answers if each.created_ms >= end_ms]
     answer = _counted(answers, after, cut_off=any(early))
-    first_audio_ms = _from(end_ms, answer.first_audio_ms if answer else None)
+    first_audio_ms = _since(end_ms, answer.first_audio_ms if answer else None)
     audio_ms = [each.first_audio_ms for each in answers if each.first_audio_ms is not None]
     errors = word_errors(made.transcript, made.clip.reference) if made.clip.reference else None
     playing = made.playing()
@@ -110,16 +126,16 @@ def turn_row(made: Exchange, place: Place, at_s: float, *, pause_ms: int = 0) ->
         stimulus=made.clip.name,
         at_s=at_s,
         problem="" if answer else problem_in(made.log) or "there was no answer with audio",
-        first=place.number == 0,
+        first=first,
         pause_ms=pause_ms,
         latency_ms=None if any(early) else first_audio_ms,
         recovery_ms=first_audio_ms if any(early) and after else None,
-        stopped_ms=_from(end_ms, turn.stopped_ms if turn else None),
-        transcript_ms=_from(end_ms, turn.transcript_ms if turn else None),
-        created_ms=_from(end_ms, answer.created_ms if answer else None),
-        first_text_ms=_from(end_ms, answer.first_token_ms if answer else None),
+        stopped_ms=_since(end_ms, turn.stopped_ms if turn else None),
+        transcript_ms=_since(end_ms, turn.transcript_ms if turn else None),
+        created_ms=_since(end_ms, answer.created_ms if answer else None),
+        first_text_ms=_since(end_ms, answer.first_token_ms if answer else None),
         first_audio_ms=first_audio_ms,
-        done_ms=_from(end_ms, answer.done_ms if answer else None),
+        done_ms=_since(end_ms, answer.done_ms if answer else None),
         cut_off=any(early),
         answered_early=early[1],
         early_audio_ms=min((at - end_ms for at in audio_ms if at < end_ms), default=None),
@@ -159,7 +175,7 @@ def _counted(answers: list[Answer], after: list[Answer], *, cut_off: bool) -> An
     return preferred[0] if preferred else None
 
 
-def _from(zero_ms: float, at_ms: float | None) -> float | None:
+def _since(zero_ms: float, at_ms: float | None) -> float | None:
     return None if at_ms is None else at_ms - zero_ms
 
 

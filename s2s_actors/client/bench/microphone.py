@@ -42,17 +42,12 @@ class Wire(Protocol):
 
 
 class Microphone:
-    """Streams to one connection whose clock starts with it.
-
-    Attributes:
-        latest_ms: How late the latest of all pieces left, against its deadline.
-    """
+    """Streams to one connection whose clock starts with it."""
 
     def __init__(self, wire: Wire) -> None:
-        self.latest_ms = 0.0
         self._wire = wire
         self._pending = memoryview(b"")
-        self._sent_ms: list[float] = []
+        self._late_ms: list[float] = []
 
     def say(self, pcm: bytes) -> float:
         """Begin to speak 24 kHz PCM with the next piece; return the place of its first sample.
@@ -60,25 +55,23 @@ class Microphone:
         What was still to be said is dropped.
         """
         self._pending = memoryview(pcm)
-        return float(len(self._sent_ms) * FRAME_MS)
+        return float(len(self._late_ms) * FRAME_MS)
 
-    def sent_ms(self, place_ms: float) -> float | None:
-        """When the piece that holds a place had left, None if it has not."""
+    def late_ms(self, place_ms: float) -> float | None:
+        """How late the piece that holds a place left, None if it has not."""
         frame = int(place_ms // FRAME_MS)
-        return self._sent_ms[frame] if frame < len(self._sent_ms) else None
+        return self._late_ms[frame] if frame < len(self._late_ms) else None
 
     async def stream(self) -> None:
         """Stream until this task is cancelled."""
         while True:
-            deadline_ms = float((len(self._sent_ms) + 1) * FRAME_MS)
+            deadline_ms = float((len(self._late_ms) + 1) * FRAME_MS)
             await asyncio.sleep(max(0.0, deadline_ms - self._wire.now_ms) / 1000.0)
             await self._wire.send(append(self._next_frame()))
-            now_ms = self._wire.now_ms
-            self._sent_ms.append(now_ms)
-            self.latest_ms = max(self.latest_ms, now_ms - deadline_ms)
+            self._late_ms.append(self._wire.now_ms - deadline_ms)
 
     def _next_frame(self) -> bytes:
         frame = bytes(self._pending[:_FRAME_BYTES])
         self._pending = self._pending[_FRAME_BYTES:]
-        start = len(self._sent_ms) * _FRAME_BYTES % len(_HISS)
+        start = len(self._late_ms) * _FRAME_BYTES % len(_HISS)
         return frame + _HISS[start + len(frame) : start + _FRAME_BYTES]

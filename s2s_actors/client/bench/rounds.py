@@ -8,9 +8,11 @@ second, evenly and the same each time: callers are not a choir.
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.rows import Place, Row
 from s2s_actors.client.bench.seats import Seat, settings_for
 from s2s_actors.errors import S2SError
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from s2s_actors.client.bench.options import BenchOptions
+    from s2s_actors.client.bench.result import Probe
     from s2s_actors.client.bench.scenario import Scenario
     from s2s_actors.client.bench.seats import Server
 
@@ -29,10 +32,14 @@ _SPREAD_S: Final = 1.0
 
 
 class Watch:
-    """Follows a run: what time it is, and who wants to know of each row."""
+    """Follows a run.
 
-    def __init__(self, on_row: Callable[[Row], None]) -> None:
-        self.on_row = on_row
+    Attributes:
+        on_row: Called with each row as it is made.
+    """
+
+    def __init__(self) -> None:
+        self.on_row: Callable[[Row], object] = lambda _: None
         self._clock = asyncio.get_running_loop().time
         self._start_s = self._clock()
 
@@ -44,33 +51,48 @@ class Watch:
 
 async def run_rounds(
     scenario: Scenario, servers: Sequence[Server], options: BenchOptions, watch: Watch
-) -> list[Row]:
-    """Run all rounds; what goes wrong is in the rows."""
+) -> tuple[list[Row], list[Probe]]:
+    """Run all rounds; what goes wrong is in the rows.
+
+    All sessions are opened before the first round, so none is opened in the middle of what
+    others measure.
+    """
     rows: list[Row] = []
     async with AsyncExitStack() as stack:
-        seats: dict[str, list[Seat]] = {}
-        for server in servers:
-            settings = settings_for(server, options, scenario.instructions, scenario.script)
-            seats[server.name] = [
-                await stack.enter_async_context(Seat(server, settings, options.timeout_s))
-                for _ in range(options.sessions)
-            ]
-        for number in range(scenario.rounds):
-            for server in servers if number % 2 == 0 else reversed(servers):
-                trials = [
-                    _trial(scenario, seat, _place(scenario, server, index, number, options), watch)
-                    for index, seat in enumerate(seats[server.name])
-                ]
-                rows += await asyncio.gather(*trials)
-    return rows
+        seats = {server.name: _seats(scenario, server, options) for server in servers}
+        for seat in chain.from_iterable(seats.values()):
+            await stack.enter_async_context(seat)
+            with suppress(S2SError):  # the first trial tries again, and tells
+                await seat.session()
+        async with probing(scenario.name, servers, options) as probes:
+            for number in range(scenario.rounds):
+                for server in servers if number % 2 == 0 else reversed(servers):
+                    taken = enumerate(seats[server.name])
+                    rows += await asyncio.gather(
+                        *(
+                            _trial(
+                                scenario,
+                                seat,
+                                _place(scenario, seat, index, number, options),
+                                watch,
+                            )
+                            for index, seat in taken
+                        )
+                    )
+    return rows, probes
+
+
+def _seats(scenario: Scenario, server: Server, options: BenchOptions) -> list[Seat]:
+    settings = settings_for(server, options, scenario.instructions, scenario.script)
+    return [Seat(server, settings, options.timeout_s) for _ in range(options.sessions)]
 
 
 def _place(
-    scenario: Scenario, server: Server, session: int, number: int, options: BenchOptions
+    scenario: Scenario, seat: Seat, session: int, number: int, options: BenchOptions
 ) -> Place:
     return Place(
         scenario=scenario.name,
-        server=server.name,
+        server=seat.server.name,
         session=session,
         number=number,
         warm_up=number < options.warm_up,

@@ -146,7 +146,10 @@ class BackchannelRow(Row):
         started: Whether ``speech_started`` came.
         cancelled: Whether the answer was cancelled.
         cancelled_ms: When.
-        resumed: Whether audio followed all the same, None if nothing was cancelled.
+        resumed: Whether audio followed without words having been heard, so that the server
+            took it back; None if nothing was cancelled.
+        answered: Whether audio followed words that had been heard, so that the sound was taken
+            for a turn; None if nothing was cancelled.
         transcript: What was heard.
     """
 
@@ -155,6 +158,7 @@ class BackchannelRow(Row):
     cancelled: bool = False
     cancelled_ms: float | None = None
     resumed: bool | None = None
+    answered: bool | None = None
     transcript: str = ""
 
 

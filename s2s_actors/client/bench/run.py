@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from s2s_actors.client.bench.backchannel import backchannel
+from s2s_actors.client.bench.barge_in import barge_in
 from s2s_actors.client.bench.clips import load_clips, references
+from s2s_actors.client.bench.noise_trials import noises
 from s2s_actors.client.bench.result import Result, as_json, machine, write_text
 from s2s_actors.client.bench.rounds import Watch, run_rounds
 from s2s_actors.client.bench.seats import ask_for, look_at
+from s2s_actors.client.bench.soak import run_soak
 from s2s_actors.client.bench.summary import summarise
 from s2s_actors.client.bench.table import show_result
 from s2s_actors.client.bench.turn_trials import pauses, turns
@@ -23,8 +28,11 @@ from s2s_actors.errors import S2SError, SetupError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from rich.progress import TaskID
+
     from s2s_actors.client.bench.clips import Clip
     from s2s_actors.client.bench.options import BenchOptions, ScenarioName
+    from s2s_actors.client.bench.result import Probe
     from s2s_actors.client.bench.rows import Row
     from s2s_actors.client.bench.scenario import Scenario
     from s2s_actors.client.bench.seats import Server
@@ -33,7 +41,10 @@ __all__ = ["run"]
 
 _MAKERS: Final[Mapping[ScenarioName, Callable[[BenchOptions, Sequence[Clip]], Scenario]]] = {
     "turns": turns,
+    "barge-in": barge_in,
     "pauses": pauses,
+    "backchannel": backchannel,
+    "noise": noises,
 }
 
 
@@ -75,22 +86,34 @@ async def _measure(
     options: BenchOptions, servers: Sequence[Server], clips: Sequence[Clip]
 ) -> Result:
     rows: list[Row] = []
+    probes: list[Probe] = []
     with _progress() as progress:
+        watch = Watch()
         for name in options.scenarios:
-            scenario = _MAKERS[name](options, clips)
-            total = scenario.rounds * options.sessions * len(servers)
-            task = progress.add_task(name, total=total)
-            watch = Watch(lambda _, task=task: progress.advance(task))  # type: ignore[misc]
-            rows += await run_rounds(scenario, servers, options, watch)
+            task = progress.add_task(name, total=None)
+            watch.on_row = partial(_advance, progress, task)
+            if name == "soak":
+                found = await run_soak(servers, options, clips, watch)
+            else:
+                scenario = _MAKERS[name](options, clips)
+                progress.update(task, total=scenario.rounds * options.sessions * len(servers))
+                found = await run_rounds(scenario, servers, options, watch)
+            rows += found[0]
+            probes += found[1]
     return Result(
         options=options,
         servers=servers,
         summaries=summarise(rows),
         rows=rows,
-        probes=[],
+        probes=probes,
         pools={server.name: ask_for(server.url, "/v1/pool") for server in servers},
         machine=machine(),
     )
+
+
+def _advance(progress: Progress, task: TaskID, row: Row) -> None:
+    del row
+    progress.advance(task)
 
 
 def _progress() -> Progress:

@@ -147,6 +147,7 @@ def _backchannels(rows: Sequence[BackchannelRow]) -> tuple[Figures, Counts]:
         "interrupted_by_words": count_of(row.cancelled for row in rows if row.kind == "word"),
         "interrupted_by_sounds": count_of(row.cancelled for row in rows if row.kind == "sound"),
         "resumed": count_of(row.resumed for row in rows),
+        "taken_for_turn": count_of(row.answered for row in rows),
     }
     return {"interrupted_ms": figure_of(row.cancelled_ms for row in rows)}, counts
 

@@ -28,7 +28,7 @@ def turns(options: BenchOptions, clips: Sequence[Clip]) -> Scenario:
 
     async def trial(session: Session, place: Place, at_s: float) -> Row:
         clip = clips[(place.number + place.session) % len(clips)]
-        return turn_row(await exchange(session, clip), place, at_s)
+        return turn_row(await exchange(session, clip), place, at_s, first=place.number == 0)
 
     return Scenario(
         name="turns",
@@ -46,7 +46,7 @@ def pauses(options: BenchOptions, clips: Sequence[Clip]) -> Scenario:
         pause_ms = PAUSES_MS[number % len(PAUSES_MS)]
         clip = clips[number // len(PAUSES_MS) % len(clips)]
         made = await exchange(session, paused(clip, pause_ms))
-        return turn_row(made, place, at_s, pause_ms=pause_ms)
+        return turn_row(made, place, at_s, first=place.number == 0, pause_ms=pause_ms)
 
     return Scenario(
         name="pauses",
