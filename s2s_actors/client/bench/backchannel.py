@@ -75,9 +75,10 @@ def backchannel_row(
     cancelled_ms = _cancelled_ms(made, response_id)
     if done is not None and cancelled_ms is None and done.at_ms < made.end_ms:
         raise NoStory("the answer ended by itself before the sound was over")
-    resumed = any(
+    audio_followed = any(
         event.type == AUDIO_DELTA and event.text("response_id") != response_id for event in made.log
     )
+    taken_for_turn = bool(made.transcript)
     return BackchannelRow(
         place=place,
         stimulus=made.clip.name,

@@ -24,7 +24,9 @@ __all__ = ["Microphone", "Wire"]
 _FRAME_BYTES: Final = FRAME_MS * BYTES_PER_MS
 _HISS_RMS: Final = 32768 * 10 ** (-75 / 20)
 _HISS: Final = (
-    np.random.default_rng(1).normal(scale=_HISS_RMS, size=SAMPLE_RATE_HZ).astype("<i2").tobytes()
+    np.rint(np.random.default_rng(1).normal(scale=_HISS_RMS, size=SAMPLE_RATE_HZ))
+    .astype("<i2")
+    .tobytes()
 )
 
 
@@ -47,6 +49,7 @@ class Microphone:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._pending = memoryview(b"")
+        self._taken = 0  # pieces, the one that is on its way included
         self._late_ms: list[float] = []
 
     def say(self, pcm: bytes) -> float:
@@ -55,7 +58,7 @@ class Microphone:
         What was still to be said is dropped.
         """
         self._pending = memoryview(pcm)
-        return float(len(self._late_ms) * FRAME_MS)
+        return float(self._taken * FRAME_MS)
 
     def late_ms(self, place_ms: float) -> float | None:
         """How late the piece that holds a place left, None if it has not."""
@@ -65,7 +68,7 @@ class Microphone:
     async def stream(self) -> None:
         """Stream until this task is cancelled."""
         while True:
-            deadline_ms = float((len(self._late_ms) + 1) * FRAME_MS)
+            deadline_ms = float((self._taken + 1) * FRAME_MS)
             await asyncio.sleep(max(0.0, deadline_ms - self._wire.now_ms) / 1000.0)
             await self._wire.send(append(self._next_frame()))
             self._late_ms.append(self._wire.now_ms - deadline_ms)
@@ -73,5 +76,6 @@ class Microphone:
     def _next_frame(self) -> bytes:
         frame = bytes(self._pending[:_FRAME_BYTES])
         self._pending = self._pending[_FRAME_BYTES:]
-        start = len(self._late_ms) * _FRAME_BYTES % len(_HISS)
+        start = self._taken * _FRAME_BYTES % len(_HISS)
+        self._taken += 1
         return frame + _HISS[start + len(frame) : start + _FRAME_BYTES]

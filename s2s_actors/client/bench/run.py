@@ -14,6 +14,7 @@ from s2s_actors.client.bench.backchannel import backchannel
 from s2s_actors.client.bench.barge_in import barge_in
 from s2s_actors.client.bench.clips import load_clips, references
 from s2s_actors.client.bench.noise_trials import noises
+from s2s_actors.client.bench.page import as_html
 from s2s_actors.client.bench.result import Result, as_json, machine, write_text
 from s2s_actors.client.bench.rounds import Watch, run_rounds
 from s2s_actors.client.bench.seats import ask_for, look_at
@@ -132,3 +133,5 @@ def _report(options: BenchOptions, result: Result) -> None:
     show_result(open_console(), result)
     if options.json is not None:
         write_text(options.json, as_json(result))
+    if options.html is not None:
+        write_text(options.html, as_html(result))
