@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 from s2s_actors.actors.messages import Generate, Generated, ResponseFailed
 from s2s_actors.actors.stage import Links, ModelStage
-from s2s_actors.backends.base import Call
+from s2s_actors.backends.base import Call, forget_session
 from s2s_actors.backends.chat import Finished
 from s2s_actors.errors import StageError
 
 if TYPE_CHECKING:
+    from s2s_actors.actors.messages import Bind
     from s2s_actors.backends.base import LanguageModel
 
 
 class LlmActor(ModelStage):
-    """Generates one response at a time; cancelling takes effect within one delta."""
+    """Generates one response at a time; cancelling takes effect within one delta.
+
+    When the session has ended, the model is told to forget it.
+    """
 
     stage = "llm"
 
@@ -25,6 +29,15 @@ class LlmActor(ModelStage):
     def __init__(self, name: str, links: Links, backend: LanguageModel) -> None:
         super().__init__(name, links)
         self._backend = backend
+        self._session_id = ""
+
+    def open_session(self, bind: Bind) -> None:
+        """Note whose chat the model may keep."""
+        self._session_id = bind.lease.session_id
+
+    def reset(self) -> None:
+        """Nothing of the session stays in the model."""
+        forget_session(self._backend, self._session_id)
 
     def run_model(self, message: Generate) -> None:
         """Pass the deltas on as they come; a generation always has an end."""

@@ -195,6 +195,8 @@ class LanguageModel(Backend, Protocol):
 
     A backend that knows how many tokens its model can take says so in an attribute
     ``context_tokens``: then the oldest turns are left out in time, as the session asks.
+    One that keeps something of a session from call to call has a method
+    ``forget(session_id)``, which must not block: it is called when the session has ended.
     """
 
     def generate(self, request: LlmRequest, call: Call) -> Iterator[LlmEvent]:
@@ -210,6 +212,13 @@ def context_tokens_of(model: LanguageModel) -> int | None:
     """How many tokens a model can take, its answer included; None if it does not say."""
     tokens: int | None = getattr(model, "context_tokens", None)
     return tokens
+
+
+def forget_session(model: LanguageModel, session_id: str) -> None:
+    """Let a model drop what it keeps of a session, if it keeps anything."""
+    forget: Callable[[str], None] | None = getattr(model, "forget", None)
+    if forget is not None:
+        forget(session_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ decoding are the library's.
 from __future__ import annotations
 
 import uuid
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,7 +18,6 @@ from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
     DynamicCache,
-    LogitsProcessorList,
     RepetitionPenaltyLogitsProcessor,
 )
 from transformers.utils import logging as transformers_logging
@@ -35,6 +35,7 @@ from s2s_actors.backends.chat_prompt import ChatPrompt
 from s2s_actors.backends.cpu import float_type, use_torch_threads
 from s2s_actors.backends.forced_call import CallGrammar, ForcedCalls, forced_tools
 from s2s_actors.backends.gguf_conversion import converted
+from s2s_actors.backends.prefix_cache import PrefixCache
 from s2s_actors.backends.tool_call_parser import OPENING, ParsedCall, ParsedText, ToolCallParser
 from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.backends.weights import SMOLLM2, existing_path, looks_like_path
@@ -42,23 +43,25 @@ from s2s_actors.errors import SetupError
 from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
     from typing import Self
 
     from s2s_actors.backends.base import BackendOptions, Progress
     from s2s_actors.backends.chat import LlmEvent
+    from s2s_actors.backends.prefix_cache import Reading
 
 __all__ = ["TransformersChat"]
 
 _MAX_OUTPUT_TOKENS = 200
-# A processor reads some 700 tokens a second, and all of the prompt comes before the first word.
+# A processor reads some 700 tokens a second, and a chat that was cut at its beginning is read
+# anew before the first word.
 _CONTEXT_TOKENS_CPU, _CONTEXT_TOKENS_GPU = 2048, 16_384
 # What the model reads in one step, some 0.2 s for 135 M parameters on 2 cores.
 _PREFILL_TOKENS = 128
 # Small models fall into loops under greedy decoding; the prompt is exempt, for a penalty on
 # its words makes answers avoid what the question is about.
-_REPETITION_PENALTY = 1.1
+_PENALTY = RepetitionPenaltyLogitsProcessor(1.1)
 
 
 class TransformersChat:
@@ -74,6 +77,7 @@ class TransformersChat:
         self._prompt = ChatPrompt(tokenizer, self.context_tokens)
         self._stop_tokens = _stop_tokens(model, tokenizer)
         self._forced_calls = ForcedCalls(tokenizer)
+        self._prefixes = PrefixCache(lambda: DynamicCache(config=model.config))
 
     @classmethod
     def load(cls, options: BackendOptions, progress: Progress) -> Self:
@@ -105,6 +109,11 @@ class TransformersChat:
         request = LlmRequest((ChatMessage("user", "Hello"),), max_output_tokens=2)
         for _ in self.generate(request, Call("warm-up", CancelToken())):
             pass
+        self.forget("warm-up")
+
+    def forget(self, session_id: str) -> None:
+        """Drop what was kept of a session's chat."""
+        self._prefixes.forget(session_id)
 
     def close(self) -> None:
         """Nothing to free: the weights go with the object."""
@@ -122,18 +131,19 @@ class TransformersChat:
         written = 0
         stopped = False
         grammar = self._grammar(request, parser)
-        for token in self._tokens(prompt, limit, call, grammar):
-            written += 1
-            if token in self._stop_tokens:
-                stopped = True
-                break
-            # None while a character is incomplete: broken UTF-8 never gets out.
-            text = stream.step(self._tokenizer.backend_tokenizer, token)
-            for parsed in parser.feed(text or ""):
-                yield from _events(parsed)
-            if grammar is not None and grammar.is_over:
-                stopped = True
-                break
+        with closing(self._tokens(prompt, limit, call, grammar)) as tokens:
+            for token in tokens:
+                written += 1
+                if token in self._stop_tokens:
+                    stopped = True
+                    break
+                # None while a character is incomplete: broken UTF-8 never gets out.
+                text = stream.step(self._tokenizer.backend_tokenizer, token)
+                for parsed in parser.feed(text or ""):
+                    yield from _events(parsed)
+                if grammar is not None and grammar.is_over:
+                    stopped = True
+                    break
         if call.cancel.cancelled:
             return
         for parsed in parser.finish():
@@ -150,36 +160,53 @@ class TransformersChat:
 
     def _tokens(
         self, prompt: list[int], limit: int, call: Call, grammar: CallGrammar | None
-    ) -> Iterator[int]:
+    ) -> Generator[int]:
         """Greedily chosen tokens, at most ``limit``; ends early once cancelled."""
-        cache = DynamicCache(config=self._model.config)
-        penalty = RepetitionPenaltyLogitsProcessor(
-            _REPETITION_PENALTY, prompt_ignore_length=len(prompt)
-        )
-        rules = LogitsProcessorList([penalty])
-        ids = torch.tensor([prompt], device=self._model.device)
-        unread = ids
-        for _ in range(limit):
-            logits = None
-            for piece in unread.split(_PREFILL_TOKENS, dim=1):
-                with self._turnstile.turn(call.cancel, call.urgency) as go_on:
-                    if not go_on:
-                        return
-                    logits = self._read(piece, cache)
-            # JSON repeats its marks: no penalty on them.
-            scores = rules(ids, logits) if grammar is None else grammar.restrict(logits)
-            unread = scores.argmax(dim=-1, keepdim=True)
-            ids = torch.cat([ids, unread], dim=1)
-            token = int(unread.item())
-            if grammar is not None:
-                grammar.take(token)
-            yield token
+        reading = self._prefixes.begin(call.session_id, prompt)
+        unread = prompt[len(reading.tokens) :]
+        written: list[int] = []
+        try:
+            while len(written) < limit:
+                logits = self._read(unread, reading, call)
+                if logits is None:
+                    return
+                token = _choice(logits, written, grammar)
+                written.append(token)
+                unread = [token]
+                yield token
+        finally:
+            self._prefixes.keep(call.session_id, reading)
 
-    def _read(self, piece: torch.Tensor, cache: DynamicCache) -> torch.Tensor:
-        with torch.inference_mode():
-            output = self._model(piece, cache=cache, use_cache=True, logits_to_keep=1)
-        logits: torch.Tensor = output.logits[:, -1, :].float()
+    def _read(self, unread: list[int], reading: Reading, call: Call) -> torch.Tensor | None:
+        """Read on in turns; what may come next, or None once cancelled."""
+        logits = None
+        for start in range(0, len(unread), _PREFILL_TOKENS):
+            with self._turnstile.turn(call.cancel, call.urgency) as go_on:
+                if not go_on:
+                    return None
+                logits = self._step(unread[start : start + _PREFILL_TOKENS], reading)
         return logits
+
+    def _step(self, piece: list[int], reading: Reading) -> torch.Tensor:
+        with torch.inference_mode():
+            ids = torch.tensor([piece], device=self._model.device)
+            output = self._model(ids, cache=reading.cache, use_cache=True, logits_to_keep=1)
+            reading.tokens += piece
+            logits: torch.Tensor = output.logits[:, -1, :].float()
+        return logits
+
+
+def _choice(logits: torch.Tensor, written: list[int], grammar: CallGrammar | None) -> int:
+    """The likeliest token; of a call, the likeliest one that its grammar allows."""
+    with torch.inference_mode():
+        if grammar is None:
+            if written:
+                logits = _PENALTY(torch.tensor([written], device=logits.device), logits)
+            return int(logits.argmax())
+        # JSON repeats its marks: no penalty on them.
+        token = int(grammar.restrict(logits).argmax())
+    grammar.take(token)
+    return token
 
 
 def _events(parsed: ParsedText | ParsedCall) -> Iterator[LlmEvent]:

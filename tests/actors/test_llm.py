@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from s2s_actors.actors.llm import LlmActor
-from s2s_actors.actors.messages import Generate, Generated, ResponseFailed
+from s2s_actors.actors.messages import Generate, Generated, ResponseFailed, SessionEnd
 from s2s_actors.backends.chat import (
     ChatMessage,
     Finished,
@@ -62,6 +62,17 @@ class Plain(FakeLlm):
     def generate(self, request: LlmRequest, call: Call) -> Iterator[LlmEvent]:
         del request, call
         return iter([*WORDS, DONE])
+
+
+class Rememberer(Plain):
+    """Keeps something of each session until it is told to forget it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forgets: Callable[[str], None] = _raiser(AssertionError("too early"))
+
+    def forget(self, session_id: str) -> None:
+        self.forgets(session_id)
 
 
 def bench(backend: FakeLlm) -> StageBench:
@@ -155,8 +166,27 @@ def test_the_next_response_is_not_cancelled_with_the_one_before() -> None:
     assert [message.event for message in stage.said(Generated)] == [*WORDS, DONE]
 
 
-def _raiser(error: Exception) -> Callable[[], None]:
-    def surprise() -> None:
+def test_a_model_forgets_a_session_before_its_end_is_passed_on() -> None:
+    backend = Rememberer()
+    stage = bench(backend)
+    ask(stage)
+    forgotten: list[tuple[str, int]] = []
+    backend.forgets = lambda session: forgotten.append((session, len(stage.onward.messages)))
+    stage.put(SessionEnd(stage.lease))
+    assert forgotten == [("sess_bench", 0)]
+    assert len(stage.onward.messages) == 1
+
+
+def test_a_model_that_keeps_nothing_need_not_forget() -> None:
+    stage = bench(Plain())
+    ask(stage)
+    stage.put(SessionEnd(stage.lease))
+    assert len(stage.onward.messages) == 1
+    assert stage.unit.of(Crashed) == []
+
+
+def _raiser(error: Exception) -> Callable[..., None]:
+    def surprise(*_: object) -> None:
         raise error
 
     return surprise
