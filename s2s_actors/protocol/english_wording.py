@@ -50,7 +50,6 @@ _UNITS = {
     "oz": "ounces",
     "ft": "feet",
 }
-_NOT_A_RANGE = re.compile(r"\d{3}-\d{4}")
 
 
 def is_english(text: str) -> bool:
@@ -90,9 +89,18 @@ def _money(match: re.Match[str]) -> str:
 
 def _range(match: re.Match[str]) -> str:
     low, high = (float(match[name].replace(":", ".")) for name in ("low", "high"))
-    if _NOT_A_RANGE.fullmatch(match[0]) or low >= high:
+    if low >= high:
         return f"{match['low']} {match['high']}"
     return f"{match['low']} to {match['high']}"
+
+
+def _digits(match: re.Match[str]) -> str:
+    return ", ".join(" ".join(group) for group in re.findall(r"\d+", match[0]))
+
+
+def _roman(match: re.Match[str]) -> str:
+    ones = match["roman"].replace("IX", "VIIII").replace("IV", "IIII")
+    return f"{match['word']} {10 * ones.count('X') + 5 * ones.count('V') + ones.count('I')}"
 
 
 def _unit(match: re.Match[str]) -> str:
@@ -107,6 +115,10 @@ def _power(match: re.Match[str]) -> str:
 
 _Rule = tuple[str, "str | Callable[[re.Match[str]], str]"]
 _SOURCES: tuple[_Rule, ...] = (
+    # A voice takes the groups of a telephone number for numbers.
+    (r"(?<=\+)\d{1,3}(?:[ -]?\(?\d{1,4}\)?){2,5}(?!\w)", _digits),
+    (r"(?<![\w-])(?:\(?\d{3}\)?[ -])?\d{3}-\d{4}(?![\w-])", _digits),
+    (r"\b(?P<word>[A-Z][a-z]+) (?=[IVX]{2})(?P<roman>X{0,2}(?:IX|IV|V?I{0,3}))\b", _roman),
     (r"\b(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])\b", _date),
     (r"(?<=\d)\s?[-\u2013]\s?(?=[$€£¥₹]\s?\d)", " to "),
     (

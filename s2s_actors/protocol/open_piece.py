@@ -36,11 +36,13 @@ class Patience:
     Attributes:
         sentence: At the end of a sentence or of a line.
         clause: At the end of a clause.
+        short: At the end of a shorter sentence, once there is enough for a clause.
         word: Before a word that joins two phrases; most of them have to stand before it.
     """
 
     sentence: int
     clause: int
+    short: int
     word: int
 
 
@@ -77,7 +79,7 @@ class OpenPiece:
         self._plain_ends: list[int] = []
         """Where each character that the library has seen ends in the text; no white space."""
         self._line_start = self._word_start = 0
-        self._clause_end = self._phrase_end = self._word_end = 0
+        self._short_end = self._clause_end = self._phrase_end = self._word_end = 0
         self._is_code = False
 
     def read(self, char: str) -> int:
@@ -92,6 +94,7 @@ class OpenPiece:
         else:
             cut = self._sentence_end(char)
             if not self._long_enough(cut, self._patience.sentence):
+                self._short_end = cut or self._short_end
                 self._note_places(char)
                 cut = self._other_place()
         if char == "\n":
@@ -149,6 +152,7 @@ class OpenPiece:
         patience = self._patience
         least = min(patience.sentence, patience.clause)
         for needed, place, shortest in (
+            (patience.clause, self._short_end, patience.short),
             (patience.clause, self._clause_end, least),
             # With too little before the break, the next such word is a better place.
             (patience.word, self._phrase_end, patience.word * 5 // 8),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from s2s_actors.protocol.open_piece import OpenPiece, Patience, letters
 
-FIRST_PIECE = Patience(sentence=14, clause=14, word=40)
+FIRST_PIECE = Patience(sentence=14, clause=14, short=14, word=40)
 """When to begin: 14 letters are a second of speech, time to write and to speak some more.
 
 Shorter beginnings ("Well,") would be over before the next piece can be heard.
 """
 
-_SHORTEST_LETTERS = 20
+_SENTENCE_LETTERS, _SHORT_LETTERS = 20, 7
 _GROWTH = 2
 _LONGEST_LETTERS = 160
 
@@ -52,7 +52,8 @@ class SpeechPieces:
         """The text is complete: return what is left of it, and be ready for another text."""
         pieces: list[str] = []
         self._close(len(self._open.text), pieces)
-        self.__init__()  # type: ignore[misc]
+        self._said_letters = 0
+        self._open = OpenPiece(FIRST_PIECE)
         return pieces
 
     def _close(self, cut: int, pieces: list[str]) -> str:
@@ -68,4 +69,6 @@ class SpeechPieces:
         if not said:
             return FIRST_PIECE
         limit = max(FIRST_PIECE.word, min(_LONGEST_LETTERS, _GROWTH * said))
-        return Patience(sentence=_SHORTEST_LETTERS, clause=limit, word=limit * 3 // 2)
+        return Patience(
+            sentence=_SENTENCE_LETTERS, clause=limit, short=_SHORT_LETTERS, word=limit * 3 // 2
+        )

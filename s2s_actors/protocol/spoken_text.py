@@ -29,7 +29,9 @@ _MINUS = re.compile(
     r"|(?<![\w.)])-(?=\d)"
 )
 _SIGNS = (
-    (re.compile(r"(?<=\d)[-/](?=\d)"), " "),
+    (re.compile(r"(?<=\d)-(?=\d)"), " "),
+    (re.compile(r"\b(\d{1,4})/(\d{1,2})/(\d{1,4})\b"), r"\1 \2 \3"),
+    (re.compile(r"\b(24)/(7)\b|\b(9)/(11)\b"), r"\1\3 \2\4"),
     (re.compile(r"([$€£¥₹])\s?(\d[\d.,]*\d|\d)"), r"\2 \1"),
     (re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_])"), " "),
     # A full stop after these would be a pause in the middle of a name.

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from s2s_actors.backends.base import BackendOptions, Call, TtsRequest
+from s2s_actors.backends.base import BackendOptions, Call, SttRequest, TtsRequest
 from s2s_actors.backends.piper_voice import PiperVoice, _pieces
 from s2s_actors.errors import SetupError
+from s2s_actors.protocol.spoken_text import spoken
 from s2s_actors.runtime.cancel import CancelToken
+from tests.support.speech import words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from s2s_actors.backends.base import TextToSpeech
+    from numpy.typing import NDArray
+
+    from s2s_actors.backends.base import SpeechToText, TextToSpeech
+    from tests.support.speech import Speaker
 
 pytestmark = pytest.mark.models
 
@@ -58,6 +64,68 @@ def test_long_text_is_cut_at_clauses_and_nothing_is_lost() -> None:
     pieces = list(_pieces(text))
     assert max(map(len, pieces)) <= 200
     assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+PIECES = (
+    "Of course!",
+    "I can help you with that,",
+    "but first I need you to tell me a little more about what it is that you would like to know.",
+)
+
+
+def _frame_levels_db(pcm: bytes, rate_hz: int) -> NDArray[np.float64]:
+    """Power of each 10 ms, 0 dB at full scale."""
+    frame = rate_hz // 100
+    samples = np.frombuffer(pcm, dtype="<i2") / 32768
+    frames = samples[: len(samples) // frame * frame].reshape(-1, frame)
+    levels_db: NDArray[np.float64] = 10 * np.log10((frames**2).mean(axis=1) + 1e-9)
+    return levels_db
+
+
+def _loudness_db(levels_db: NDArray[np.float64]) -> float:
+    speech = levels_db[levels_db > levels_db.max() - 20]
+    return float(10 * np.log10((10 ** (speech / 10)).mean()))
+
+
+def test_pieces_of_an_answer_are_equally_loud(piper: TextToSpeech) -> None:
+    levels_db = [
+        _frame_levels_db(b"".join(_speak(piper, text)), piper.sample_rate_hz) for text in PIECES
+    ]
+    loudness_db = [_loudness_db(levels) for levels in levels_db]
+    assert max(loudness_db) - min(loudness_db) < 1.5
+
+
+@pytest.mark.parametrize("text", PIECES)
+def test_speech_begins_at_once_and_ends_with_a_pause(piper: TextToSpeech, text: str) -> None:
+    levels_db = _frame_levels_db(b"".join(_speak(piper, text)), piper.sample_rate_hz)
+    heard = np.flatnonzero(levels_db > -50)
+    assert heard[0] <= 4
+    assert len(levels_db) - heard[-1] >= 6
+
+
+def test_the_first_long_piece_finds_everything_ready(
+    piper: TextToSpeech, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    def speak(_: PiperVoice, phonemes: list[str], __: float) -> bytes:
+        sizes.append(len(phonemes))
+        return b"\0\0"
+
+    monkeypatch.setattr(PiperVoice, "_speak", speak)
+    piper.warm_up()
+    warmed = max(sizes)
+    sizes.clear()
+    _speak(piper, PIECES[-1] + " And so on and on" * 4)
+    assert max(sizes) <= warmed
+
+
+def test_signs_are_not_read_out_by_their_names(speaker: Speaker, whisper: SpeechToText) -> None:
+    written = "The **answer** to it is 3*4, and # that is `all` I have to say."
+    pcm = speaker.say(spoken(written))
+    heard = words(whisper.transcribe(SttRequest(pcm), Call("s", CancelToken())).text)
+    assert {"answer", "times", "say"} <= set(heard)
+    assert not {"asterisk", "hash"} & set(heard)
 
 
 def test_a_missing_voice_is_named_with_its_setting() -> None:
