@@ -1,29 +1,30 @@
 """Speech to text with faster-whisper (CTranslate2), by default tiny.en in 8-bit integers.
 
-Whisper was trained on windows of 30 s and the library pads every utterance to that. The
-encoder takes shorter windows too, at a cost that falls with their length: 0.1 s for 10 s
-against 0.35 s for 30 s (tiny.en, 2 cores), with the same text on the clips tried. In windows under
-8 s the model tends to start again after the end, so none is shorter than 10 s, and the
-length of the text is bounded by that of the audio. What does not fit, or runs into that
-bound, goes the library's own way.
+An utterance of a turn is heard in one short window (:mod:`.whisper_windows`). What is longer,
+or does not come to an end there, goes the library's own way, in windows of 30 s.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from faster_whisper import WhisperModel
-from faster_whisper.tokenizer import Tokenizer
-from faster_whisper.transcribe import get_suppressed_tokens, tqdm
+from faster_whisper.transcribe import tqdm
 
-from s2s_actors.backends.base import ModelInfo, TokenLogprob, Transcript
+from s2s_actors.backends.base import ModelInfo, Transcript
 from s2s_actors.backends.cpu import MODEL_THREADS, WORKERS
 from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.backends.weights import WHISPER_TINY_EN, existing_path, looks_like_path
+from s2s_actors.backends.whisper_windows import (
+    LOG_PROBABILITY,
+    LONGEST_S,
+    NO_SPEECH,
+    SMALLEST_PROBABILITY,
+    Windows,
+    trimmed,
+)
 from s2s_actors.errors import SetupError, StageError
 
 if TYPE_CHECKING:
@@ -31,53 +32,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from s2s_actors.backends.base import BackendOptions, Call, Progress, SttRequest
+    from s2s_actors.backends.base import BackendOptions, Call, Progress, SttRequest, TokenLogprob
 
 __all__ = ["FasterWhisper"]
 
 _SAMPLE_RATE_HZ = 16_000
-_FRAMES_PER_S = 100
-_WINDOW_STEP_S, _SHORTEST_WINDOW_S, _LONGEST_WINDOW_S = 5, 10, 25
-# Room after the speech: without it the model does not see that the speech is over.
-_WINDOW_TAIL_S = 1.0
-# Fast speech has 4 words a second and rarely more than 2 tokens a word.
-_TOKENS_PER_S, _SPARE_TOKENS = 8, 24
-
-# Thresholds of the Whisper paper (section 4.5) and its reference code, but for the second:
-# a window of noise gave 0.87 to 0.99 with "you" or "." at a good likelihood, speech at most
-# 0.36, a fragment of 0.4 s included.
-_NO_SPEECH, _SURELY_NO_SPEECH = 0.6, 0.8
-_LOG_PROBABILITY = -1.0
-_COMPRESSION_RATIO = 2.4
+_COMPRESSION_RATIO = 2.4  # Whisper's reference code: above it the text goes round in circles
 _RETRY_TEMPERATURES = [0.0, 0.4]
+# In windows of 30 s noise gave 0.87 to 0.99 with "you" at a good likelihood, speech 0.36 at most.
+_SURELY_NO_SPEECH = 0.8
 # Below a tenth of the smallest 16-bit step a clip is digital silence.
 _SILENT_PEAK = 3e-6
-# Keeps logarithms finite.
-_SMALLEST_PROBABILITY = 1e-10
 
 # The library makes a progress bar even where none is shown, and a bar starts a thread that
 # outlives it.
 tqdm.monitor_interval = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """What came out of one window; ``runs_on`` where it had to be cut off."""
-
-    text: str
-    language: str
-    no_speech_probability: float
-    log_probability: float
-    runs_on: bool
-    tokens: tuple[TokenLogprob, ...] = ()
-
-    @property
-    def is_speech(self) -> bool:
-        doubtful = self.no_speech_probability > _NO_SPEECH
-        unlikely = self.log_probability < _LOG_PROBABILITY
-        surely_not = self.no_speech_probability > _SURELY_NO_SPEECH
-        has_words = any(char.isalnum() for char in self.text)
-        return has_words and not surely_not and not (doubtful and unlikely)
 
 
 class FasterWhisper:
@@ -85,6 +54,7 @@ class FasterWhisper:
 
     def __init__(self, model: WhisperModel, model_id: str, source: str) -> None:
         self._model = model
+        self._windows = Windows(model)
         self._turnstile = Turnstile(WORKERS)
         self.info = ModelInfo(id=model_id, kind="stt", backend="faster-whisper", source=source)
 
@@ -112,8 +82,8 @@ class FasterWhisper:
         return cls(_open(place, local_files_only=is_path), model_id, source)
 
     def warm_up(self) -> None:
-        """Run the shortest window once: CTranslate2 allocates and packs on first use."""
-        self._hear(np.zeros(_SAMPLE_RATE_HZ, dtype=np.float32), "en", None)
+        """Run every window in use once."""
+        self._windows.warm_up()
 
     def close(self) -> None:
         """Nothing to free: the weights go with the object."""
@@ -128,12 +98,12 @@ class FasterWhisper:
         language = self._language(request.language)
         if audio.size == 0 or float(np.abs(audio).max()) < _SILENT_PEAK:
             return Transcript("", language)
-        if audio.size > (_LONGEST_WINDOW_S - _WINDOW_TAIL_S) * _SAMPLE_RATE_HZ:
+        if audio.size > LONGEST_S * _SAMPLE_RATE_HZ:
             return self._transcribe_long(audio, language, request, call)
         with self._turnstile.turn(call.cancel, call.urgency) as go_on:
             if not go_on:
                 return Transcript("", language)
-            heard = self._hear(audio, language, request.prompt, logprobs=request.logprobs)
+            heard = self._windows.hear(audio, language, request.prompt, logprobs=request.logprobs)
         if not heard.is_speech:
             return Transcript("", heard.language)
         if heard.runs_on:
@@ -146,65 +116,6 @@ class FasterWhisper:
         if wanted is not None and wanted not in self._model.supported_languages:
             raise StageError("unsupported_language", f"The model does not know {wanted!r}.")
         return wanted
-
-    def _hear(
-        self,
-        audio: NDArray[np.float32],
-        language: str | None,
-        prompt: str | None,
-        *,
-        logprobs: bool = False,
-    ) -> _Heard:
-        """Transcribe what fits a short window, greedily and in one go."""
-        duration_s = audio.size / _SAMPLE_RATE_HZ
-        steps = math.ceil((duration_s + _WINDOW_TAIL_S) / _WINDOW_STEP_S)
-        window_frames = max(_SHORTEST_WINDOW_S, steps * _WINDOW_STEP_S) * _FRAMES_PER_S
-        features = self._model.feature_extractor(audio)[:, :window_frames]
-        # Padded with zeros after normalisation, as the library does.
-        features = np.pad(features, ((0, 0), (0, window_frames - features.shape[1])))
-        encoded = self._model.encode(features)
-        whisper: Any = self._model.model
-        if language is None:
-            language = whisper.detect_language(encoded)[0][0][0].strip("<|>")
-        tokenizer = Tokenizer(
-            self._model.hf_tokenizer, whisper.is_multilingual, task="transcribe", language=language
-        )
-        previous = tokenizer.encode(f" {prompt.strip()}") if prompt else []
-        tokens = self._model.get_prompt(tokenizer, previous, without_timestamps=True)
-        longest = _SPARE_TOKENS + int(duration_s * _TOKENS_PER_S)
-        result = whisper.generate(
-            encoded,
-            [tokens],
-            beam_size=1,
-            max_length=len(tokens) + longest,
-            return_scores=True,
-            return_no_speech_prob=True,
-            suppress_blank=True,
-            suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),
-        )[0]
-        written = result.sequences_ids[0]
-        log_probability = result.scores[0] * len(written) / (len(written) + 1)
-        text = tokenizer.decode(written).strip()
-        runs_on = len(written) >= longest
-        tokens = self._tokens(encoded, tokenizer, written, window_frames) if logprobs else ()
-        return _Heard(text, language, result.no_speech_prob, log_probability, runs_on, tokens)
-
-    def _tokens(
-        self, encoded: Any, tokenizer: Tokenizer, written: list[int], window_frames: int
-    ) -> tuple[TokenLogprob, ...]:
-        """How sure the model is of each word: another run of the decoder over what it wrote."""
-        text = [token for token in written if token < tokenizer.eot]
-        if not text:
-            return ()
-        whisper: Any = self._model.model
-        aligned = whisper.align(encoded, tokenizer.sot_sequence, [text], window_frames)[0]
-        words, pieces = tokenizer.split_to_word_tokens([*text, tokenizer.eot])
-        logs = iter(np.log(np.maximum(aligned.text_token_probs, _SMALLEST_PROBABILITY)).tolist())
-        found = [
-            (word, sum(itertools.islice(logs, len(piece))))
-            for word, piece in zip(words[:-1], pieces[:-1], strict=True)
-        ]
-        return _trimmed(found)
 
     def _transcribe_long(
         self,
@@ -224,8 +135,8 @@ class FasterWhisper:
                 language=language,
                 beam_size=1,
                 temperature=_RETRY_TEMPERATURES,
-                no_speech_threshold=_NO_SPEECH,
-                log_prob_threshold=_LOG_PROBABILITY,
+                no_speech_threshold=NO_SPEECH,
+                log_prob_threshold=LOG_PROBABILITY,
                 compression_ratio_threshold=_COMPRESSION_RATIO,
                 condition_on_previous_text=False,
                 initial_prompt=request.prompt,
@@ -239,20 +150,11 @@ class FasterWhisper:
             if segment.no_speech_prob <= _SURELY_NO_SPEECH:
                 texts.append(segment.text.strip())
                 found = [
-                    (word.word, math.log(max(word.probability, _SMALLEST_PROBABILITY)))
+                    (word.word, math.log(max(word.probability, SMALLEST_PROBABILITY)))
                     for word in segment.words or ()
                 ]
-                tokens += _trimmed(found, " " if tokens else "")
+                tokens += trimmed(found, " " if tokens else "")
         return Transcript(" ".join(texts), info.language, tuple(tokens))
-
-
-def _trimmed(found: list[tuple[str, float]], head: str = "") -> tuple[TokenLogprob, ...]:
-    """Words that add up to the trimmed text of them all, with something else in front."""
-    words = [word for word, _ in found]
-    if words:
-        words[0] = head + words[0].lstrip()
-        words[-1] = words[-1].rstrip()
-    return tuple(TokenLogprob(word, found[index][1]) for index, word in enumerate(words) if word)
 
 
 def _open(place: str, *, local_files_only: bool) -> WhisperModel:
