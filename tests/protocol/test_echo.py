@@ -47,7 +47,7 @@ def pcm(audio: Audio) -> bytes:
 
 def heard(audio: Audio, delay_ms: int, level_db: float) -> Audio:
     """What the microphone hears of it, from the same position on."""
-    late = np.concatenate([np.zeros(delay_ms * RATE_HZ // 1000), audio])
+    late: Audio = np.concatenate([np.zeros(delay_ms * RATE_HZ // 1000), audio])
     return late[: len(audio)] * 10 ** (level_db / 20)
 
 
@@ -59,7 +59,8 @@ def in_a_room(audio: Audio, *, direct: float = 1.0, seed: int = 1) -> Audio:
     response[0] += direct
     size = len(audio) + len(response)
     both = np.fft.rfft(audio, size) * np.fft.rfft(response, size)
-    return np.fft.irfft(both, size)[: len(audio)] / np.hypot(1, direct)
+    mixed: Audio = np.fft.irfft(both, size)[: len(audio)] / np.hypot(1, direct)
+    return mixed
 
 
 def telephoned(audio: Audio) -> Audio:
