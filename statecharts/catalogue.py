@@ -87,6 +87,9 @@ ENTRIES: Mapping[str, Entry] = {
         TurnChart,
         "A turn: what the user says in one go",
         (
+            *_plain("confirm", "pause", "resume", "missed"),
+            Stimulus.of("known", wanted=True),
+            Stimulus.of("known", wanted=False),
             Stimulus.of("commit", answer=True),
             Stimulus.of("commit", answer=False),
             *_plain("discard", "overtake"),

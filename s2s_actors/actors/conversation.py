@@ -10,18 +10,19 @@ from s2s_actors.actors.chat import request_of
 from s2s_actors.actors.mcp_work import McpWork
 from s2s_actors.actors.session_timers import SessionTimers
 from s2s_actors.actors.stage import Links, StageActor
+from s2s_actors.actors.works import Works
 from s2s_actors.backends.base import TtsRequest
 from s2s_actors.backends.chat import Finished, TextDelta, ToolCallDelta, ToolCallStarted
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol import codec, outputs
 from s2s_actors.protocol.client_events import AudioAppend
+from s2s_actors.protocol.conduct import NATURAL, PLAIN, Conduct
 from s2s_actors.protocol.dialogue import Dialogue, SessionStart
 from s2s_actors.protocol.server_events import LogProb
 from s2s_actors.runtime.outlet import LaneFullError, Outlet
 
 if TYPE_CHECKING:
     from s2s_actors.actors.surroundings import Surroundings
-    from s2s_actors.runtime.cancel import CancelToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class ConversationRules:
         max_duration_s: After that a session is ended.
         stt_model: Name that a transcription session shows.
         context_tokens: What the language model can take; None if that is not known.
+        conduct: What sessions do beyond the plain protocol, unless their client wants that.
     """
 
     model: str
@@ -41,6 +43,7 @@ class ConversationRules:
     max_duration_s: float
     stt_model: str = "stt"
     context_tokens: int | None = None
+    conduct: Conduct = NATURAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ class ConversationActor(StageActor):
             instructions=self._rules.instructions,
             max_duration_s=self._rules.max_duration_s,
             context_tokens=self._rules.context_tokens,
+            conduct=PLAIN if bind.wish.plain else self._rules.conduct,
             expires_at=int(self.around.clock.wall_s() + self._rules.max_duration_s),
         )
         self._open = _OpenSession(self, bind, Dialogue(start))
@@ -127,7 +131,7 @@ class _OpenSession:
         self._client = bind.client
         self._scope = bind.scope
         self._started = False
-        self._tokens: dict[str, CancelToken] = {}
+        self._works = Works(bind.scope)
         owner, around = actor.outlet, actor.around
         self._timers = SessionTimers(around.clock, owner, self._lease, self._scope)
         self._mcp = McpWork(around.mcp, self._lease, self._scope, owner)
@@ -140,21 +144,34 @@ class _OpenSession:
 
     def feed(self, message: Any) -> None:  # noqa: C901, PLR0912 - one line for each message
         """Tell the dialogue what has happened."""
-        listening = self.dialogue.listening
+        around, listening = self._actor.around, self.dialogue.listening
+        self.dialogue.at(around.clock.monotonic_s() * 1000, may_guess=around.load.may_guess)
         match message:
             case m.ClientFrame():
                 self._client_frame(message)
             case m.SpeechStarted():
                 listening.speech_started(message.at_ms, message.generation)
+            case m.SpeechLasted():
+                listening.speech_lasted(message.at_ms, message.for_ms, message.generation)
+            case m.SpeechPaused():
+                listening.speech_paused(message.at_ms, message.generation)
+            case m.SpeechWeighed():
+                listening.speech_weighed(message.completeness, message.generation)
+            case m.SpeechQuiet():
+                listening.speech_quiet(message.at_ms, message.for_ms, message.generation)
+            case m.SpeechResumed():
+                listening.speech_resumed(message.at_ms, message.generation)
             case m.SpeechStopped():
                 listening.speech_stopped(message.at_ms, message.generation)
             case m.Listened(up_to_ms=up_to_ms):
                 listening.listened(up_to_ms)
             case m.Transcribed():
+                self._works.stop(message.voice_id)
                 logprobs = tuple(LogProb.of(t.text, t.logprob) for t in message.transcript.tokens)
-                listening.transcribed(message.item_id, message.transcript.text, logprobs)
+                listening.transcribed(message.voice_id, message.transcript.text, logprobs)
             case m.TranscriptionFailed(error=error):
-                listening.transcription_failed(message.item_id, error.code, error.message)
+                self._works.stop(message.voice_id)
+                listening.transcription_failed(message.voice_id, error.code, error.message)
             case m.Generated():
                 self._generated(message)
             case m.Spoken():
@@ -220,7 +237,7 @@ class _OpenSession:
             for output in work:
                 self._do(output)
 
-    def _do(self, output: outputs.Output) -> None:  # noqa: C901 - one line for each output
+    def _do(self, output: outputs.Output) -> None:  # noqa: C901, PLR0912 - one line for each
         match output:
             case outputs.Send(event=event):
                 self._client.send(codec.encode(event))
@@ -232,15 +249,22 @@ class _OpenSession:
                 self._transcribe(output)
             case outputs.StartGeneration() | outputs.StartSpeech():
                 self._start_work(output)
-            case outputs.StopWork(response_id=response_id):
-                if token := self._tokens.pop(response_id, None):
-                    token.cancel()
+            case outputs.EndAudio(generation=generation):
+                self._actor.stages.vad.put(m.AudioEnded(self._lease, generation))
+            case outputs.ExpectEcho():
+                self._actor.stages.vad.put(
+                    m.AnswerPlayed(self._lease, output.pcm, output.at_sample)
+                )
+            case outputs.StopWork(work_id=work_id):
+                self._works.stop(work_id)
+            case outputs.CommitWork(work_id=work_id):
+                self._works.commit(work_id)
             case outputs.ArmTimer(name=name, delay_ms=delay_ms):
                 self._timers.arm(name, delay_ms / 1000)
             case outputs.DisarmTimer(name=name):
                 self._timers.disarm(name)
             case outputs.StartMcpListing() | outputs.StartMcpCall() | outputs.StopMcp():
-                self._mcp.do(output, self._token)
+                self._mcp.do(output, lambda work_id: self._works.of(work_id).cancel)
             case outputs.Count():
                 self._actor.around.board.count(output)
             case outputs.HangUp():
@@ -250,46 +274,44 @@ class _OpenSession:
             case _:
                 assert_never(output)
 
-    def _transcribe(self, work: outputs.StartTranscription) -> None:
+    def _transcribe(self, start: outputs.StartTranscription) -> None:
+        work = self._works.of(start.voice_id, speculative=start.speculative)
         message = m.Transcribe(
             self._lease,
-            work.item_id,
-            work.pcm,
-            work.language,
-            work.prompt,
-            self._scope,
-            work.logprobs,
+            start.voice_id,
+            start.pcm,
+            start.language,
+            start.prompt,
+            work.cancel,
+            start.logprobs,
+            work.urgency,
         )
         try:
             self._actor.stages.stt.put(message)
         except LaneFullError:
+            self._works.stop(start.voice_id)
             self.dialogue.listening.transcription_failed(
-                work.item_id, "stt_backpressure", "Speech recognition is too far behind."
+                start.voice_id, "stt_backpressure", "Speech recognition is too far behind."
             )
 
-    def _start_work(self, work: outputs.StartGeneration | outputs.StartSpeech) -> None:
-        response_id = work.response_id
-        token = self._token(response_id)
+    def _start_work(self, start: outputs.StartGeneration | outputs.StartSpeech) -> None:
+        work_id, lease = start.response_id, self._lease
         try:
-            if isinstance(work, outputs.StartGeneration):
+            if isinstance(start, outputs.StartGeneration):
+                work = self._works.of(work_id, speculative=start.speculative)
                 self._actor.stages.llm.put(
-                    m.Generate(self._lease, response_id, request_of(work), token)
+                    m.Generate(lease, work_id, request_of(start), work.cancel, work.urgency)
                 )
             else:
-                request = TtsRequest(work.text, work.voice, work.speed)
+                work = self._works.of(work_id)
+                request = TtsRequest(start.text, start.voice, start.speed)
                 self._actor.stages.tts.put(
-                    m.Speak(self._lease, response_id, work.segment, request, token)
+                    m.Speak(lease, work_id, start.segment, request, work.cancel, work.urgency)
                 )
         except LaneFullError:
             self.dialogue.answering.failed(
-                response_id, "stage_backpressure", "The pipeline is too far behind."
+                work_id, "stage_backpressure", "The pipeline is too far behind."
             )
-
-    def _token(self, response_id: str) -> CancelToken:
-        token = self._tokens.get(response_id)
-        if token is None:
-            token = self._tokens[response_id] = self._scope.child()
-        return token
 
 
 def _backpressure(what: str) -> ClientError:

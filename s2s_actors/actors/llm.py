@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from s2s_actors.actors.messages import Generate, Generated, ResponseFailed
 from s2s_actors.actors.stage import Links, ModelStage
-from s2s_actors.backends.base import Call, forget_session
+from s2s_actors.backends.base import Call, forget_session, runs_here
 from s2s_actors.backends.chat import Finished
 from s2s_actors.errors import StageError
 
 if TYPE_CHECKING:
+    from s2s_actors.actors.load import Load
     from s2s_actors.actors.messages import Bind
     from s2s_actors.backends.base import LanguageModel
 
@@ -26,8 +27,10 @@ class LlmActor(ModelStage):
 
     limit_messages = 64
 
-    def __init__(self, name: str, links: Links, backend: LanguageModel) -> None:
-        super().__init__(name, links)
+    def __init__(
+        self, name: str, links: Links, backend: LanguageModel, load: Load | None = None
+    ) -> None:
+        super().__init__(name, links, load if runs_here(backend) else None)
         self._backend = backend
         self._session_id = ""
 
@@ -41,7 +44,7 @@ class LlmActor(ModelStage):
 
     def run_model(self, message: Generate) -> None:
         """Pass the deltas on as they come; a generation always has an end."""
-        call = Call(message.lease.session_id, message.cancel)
+        call = Call(message.lease.session_id, message.cancel, message.urgency)
         events = self._backend.generate(message.request, call)
         try:
             for event in events:

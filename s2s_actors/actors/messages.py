@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from s2s_actors.actors.ports import SessionWish
 from s2s_actors.runtime.mailbox import Control, Data, Marker
+from s2s_actors.runtime.urgency import Urgency
 
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
@@ -201,6 +202,26 @@ class AudioIn(Data):
 
 
 @dataclass(frozen=True, slots=True)
+class AudioEnded(Marker):
+    """No audio has come for a while: what is being said is over, where detection has come to."""
+
+    lease: Lease
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPlayed(Marker):
+    """Audio of the assistant at 24 kHz that the client plays from ``at_sample`` of the session.
+
+    The user's microphone may hear it. Without audio: the client plays nothing from there on.
+    """
+
+    lease: Lease
+    pcm: bytes
+    at_sample: int
+
+
+@dataclass(frozen=True, slots=True)
 class SpeechStarted(Marker):
     """The user has begun to speak, ``at_ms`` after the session's first sample."""
 
@@ -210,11 +231,59 @@ class SpeechStarted(Marker):
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechStopped(Marker):
-    """The user has been silent for the configured time; ``at_ms`` includes that silence."""
+class SpeechLasted(Marker):
+    """The user speaks on: for ``for_ms`` by now, since the beginning or the last pause."""
 
     lease: Lease
     at_ms: int
+    for_ms: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechPaused(Marker):
+    """The user has been silent for a moment; ``at_ms`` includes it."""
+
+    lease: Lease
+    at_ms: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechWeighed(Marker):
+    """How finished what was said before the pause sounds, from 0 to 1."""
+
+    lease: Lease
+    completeness: float
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechQuiet(Marker):
+    """The pause has lasted for ``for_ms`` by now; only where that is weighed."""
+
+    lease: Lease
+    at_ms: int
+    for_ms: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechResumed(Marker):
+    """The user goes on after a pause, from ``at_ms``."""
+
+    lease: Lease
+    at_ms: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStopped(Marker):
+    """The turn is over: speech ended at ``quiet_ms``, the silence that proves it at ``at_ms``."""
+
+    lease: Lease
+    at_ms: int
+    quiet_ms: int
     generation: int
 
 
@@ -231,35 +300,36 @@ class Listened(Marker):
 
 @dataclass(frozen=True, slots=True)
 class Transcribe(Data):
-    """Transcribe the utterance of one item: PCM at 24 kHz.
+    """Transcribe something that was said: PCM at 24 kHz; ``voice_id`` names it.
 
     With ``logprobs`` it may take longer, and tells how sure the model is of each word.
     """
 
     lease: Lease
-    item_id: str
+    voice_id: str
     pcm: bytes
     language: str | None
     prompt: str | None
     cancel: CancelToken
     logprobs: bool = False
+    urgency: Urgency = field(default_factory=Urgency)
 
 
 @dataclass(frozen=True, slots=True)
 class Transcribed(Marker):
-    """What the utterance says."""
+    """What was said."""
 
     lease: Lease
-    item_id: str
+    voice_id: str
     transcript: Transcript
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptionFailed(Marker):
-    """The utterance could not be transcribed."""
+    """It could not be transcribed."""
 
     lease: Lease
-    item_id: str
+    voice_id: str
     error: StageError
 
 
@@ -268,12 +338,13 @@ class TranscriptionFailed(Marker):
 
 @dataclass(frozen=True, slots=True)
 class Generate(Data):
-    """Write the answer of one response."""
+    """Write the answer of one response, or of a draft."""
 
     lease: Lease
     response_id: str
     request: LlmRequest
     cancel: CancelToken
+    urgency: Urgency = field(default_factory=Urgency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +377,7 @@ class Speak(Data):
     segment: int
     request: TtsRequest
     cancel: CancelToken
+    urgency: Urgency = field(default_factory=Urgency)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,12 @@ class SessionWish:
     Attributes:
         model: Name of a model, None for the server's own; it is only shown.
         transcription: Whether the session only transcribes.
+        plain: Whether it wants nothing beyond the plain protocol.
     """
 
     model: str | None = None
     transcription: bool = False
+    plain: bool = False
 
 
 class ClientPort(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,7 @@ from statecharts.stage import OpenStage, PassSessionEnd, ResetStage, StageChart
 
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
+    from s2s_actors.actors.load import Load
     from s2s_actors.runtime.cancel import CancelToken
     from s2s_actors.runtime.mailbox import Marker
     from s2s_actors.runtime.outlet import Outlet
@@ -99,8 +101,20 @@ class ModelStage(StageActor):
     """A stage that is busy in a model for one piece of work at a time.
 
     Promises: work that was cancelled while it waited is not begun; work that fails is
-    reported as failed, unless it has been cancelled: then nobody wants to know.
+    reported as failed, unless it has been cancelled: then nobody wants to know; work on this
+    machine is counted while it runs.
     """
+
+    def __init__(self, name: str, links: Links, load: Load | None = None) -> None:
+        """Wait for work.
+
+        Args:
+            name: Of the thread.
+            links: The neighbours.
+            load: Counts the work; None if it does not run on this machine.
+        """
+        super().__init__(name, links)
+        self._load = load
 
     def open_session(self, bind: Bind) -> None:
         """Nothing of a session stays here between two pieces of work."""
@@ -116,12 +130,18 @@ class ModelStage(StageActor):
         lease: Lease = message.lease
         self._chart.fire("begin", lease=lease)
         try:
-            self.run_model(message)
+            with self._counted(message):
+                self.run_model(message)
         except StageError as error:
             # A model whose connection is cut by the cancellation may call that an error.
             if not cancel.cancelled:
                 self.links.conversation.put(self.failure(message, error))
         self._chart.fire("finish", lease=lease)
+
+    def _counted(self, message: Any) -> AbstractContextManager[None]:
+        if self._load is None:
+            return nullcontext()
+        return self._load.working(speculative=message.urgency.speculative)
 
     def run_model(self, message: Any) -> None:
         """Run the model and put what comes out into ``links.conversation``.

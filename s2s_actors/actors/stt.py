@@ -9,10 +9,11 @@ import soxr
 
 from s2s_actors.actors.messages import Transcribe, Transcribed, TranscriptionFailed
 from s2s_actors.actors.stage import Links, ModelStage
-from s2s_actors.backends.base import Call, SttRequest
+from s2s_actors.backends.base import Call, SttRequest, runs_here
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:
+    from s2s_actors.actors.load import Load
     from s2s_actors.backends.base import SpeechToText
     from s2s_actors.errors import StageError
 
@@ -26,8 +27,10 @@ class SttActor(ModelStage):
 
     limit_messages = 64
 
-    def __init__(self, name: str, links: Links, backend: SpeechToText) -> None:
-        super().__init__(name, links)
+    def __init__(
+        self, name: str, links: Links, backend: SpeechToText, load: Load | None = None
+    ) -> None:
+        super().__init__(name, links, load if runs_here(backend) else None)
         self._backend = backend
 
     def run_model(self, message: Transcribe) -> None:
@@ -35,14 +38,14 @@ class SttActor(ModelStage):
         request = SttRequest(
             _resampled(message.pcm), message.language, message.prompt, message.logprobs
         )
-        call = Call(message.lease.session_id, message.cancel)
+        call = Call(message.lease.session_id, message.cancel, message.urgency)
         transcript = self._backend.transcribe(request, call)
         if not message.cancel.cancelled:
-            self.links.conversation.put(Transcribed(message.lease, message.item_id, transcript))
+            self.links.conversation.put(Transcribed(message.lease, message.voice_id, transcript))
 
     def failure(self, message: Transcribe, error: StageError) -> TranscriptionFailed:
         """The utterance has no transcript."""
-        return TranscriptionFailed(message.lease, message.item_id, error)
+        return TranscriptionFailed(message.lease, message.voice_id, error)
 
 
 def _resampled(pcm: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from s2s_actors.actors.load import Load
 from s2s_actors.backends.mcp_base import NoMcp
 
 if TYPE_CHECKING:
@@ -15,8 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where actors publish, where they get the time from, and their way to MCP servers."""
+    """What all actors share.
+
+    Attributes:
+        board: Where they publish.
+        clock: Where they get the time from.
+        mcp: Their way to MCP servers.
+        load: How busy the models are.
+    """
 
     board: Board
     clock: Clock
     mcp: McpGateway = field(default_factory=NoMcp)
+    load: Load = field(default_factory=Load)

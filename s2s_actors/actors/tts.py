@@ -9,10 +9,11 @@ import soxr
 
 from s2s_actors.actors.messages import ResponseFailed, Speak, Spoken
 from s2s_actors.actors.stage import Links, ModelStage
-from s2s_actors.backends.base import Call
+from s2s_actors.backends.base import Call, runs_here
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:
+    from s2s_actors.actors.load import Load
     from s2s_actors.backends.base import TextToSpeech
     from s2s_actors.errors import StageError
 
@@ -25,8 +26,10 @@ class TtsActor(ModelStage):
     # A long answer has many sentences, and all of them may wait here.
     limit_messages = 1024
 
-    def __init__(self, name: str, links: Links, backend: TextToSpeech) -> None:
-        super().__init__(name, links)
+    def __init__(
+        self, name: str, links: Links, backend: TextToSpeech, load: Load | None = None
+    ) -> None:
+        super().__init__(name, links, load if runs_here(backend) else None)
         self._backend = backend
 
     def run_model(self, message: Speak) -> None:
@@ -35,7 +38,7 @@ class TtsActor(ModelStage):
         resampler = soxr.ResampleStream(
             self._backend.sample_rate_hz, WIRE_RATE_HZ, 1, dtype="int16"
         )
-        call = Call(message.lease.session_id, message.cancel)
+        call = Call(message.lease.session_id, message.cancel, message.urgency)
         for chunk in self._backend.synthesize(message.request, call):
             if message.cancel.cancelled:
                 return

@@ -72,13 +72,13 @@ class Plant:
                     thread, links, stages, self.conversation, self.around
                 )
             case "vad":
-                ref = VadActor.start(thread, links, models.vad)
+                ref = VadActor.start(thread, links, models.vad, models.turn)
             case "stt":
-                ref = SttActor.start(thread, links, models.stt)
+                ref = SttActor.start(thread, links, models.stt, self.around.load)
             case "llm":
-                ref = LlmActor.start(thread, links, models.llm)
+                ref = LlmActor.start(thread, links, models.llm, self.around.load)
             case "tts":
-                ref = TtsActor.start(thread, links, models.tts)
+                ref = TtsActor.start(thread, links, models.tts, self.around.load)
             case _:
                 raise ValueError(name)
         return ActorOutlet(ref)

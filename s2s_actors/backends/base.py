@@ -107,6 +107,14 @@ class Backend(Protocol):
         ...
 
 
+def runs_here(backend: Backend) -> bool:
+    """Whether a backend's work takes time of this machine's cores.
+
+    One that only waits for another machine says so with an attribute ``runs_here = False``.
+    """
+    return bool(getattr(backend, "runs_here", True))
+
+
 class VadStream(Protocol):
     """Voice activity of one session: holds the recurrent state."""
 

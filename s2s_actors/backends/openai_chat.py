@@ -41,6 +41,8 @@ _MAX_RETRIES = 1
 class OpenAIChat:
     """One client for all sessions; it connects on first use and keeps connections open."""
 
+    runs_here = False
+
     def __init__(self, options: BackendOptions, model: str) -> None:
         base_url = options.base_url or os.environ.get("OPENAI_BASE_URL")
         host = urlsplit(base_url).hostname if base_url else _OPENAI_HOST

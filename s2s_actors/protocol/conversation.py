@@ -38,7 +38,7 @@ class Entry:
         voices: Audio of the parts of a message that a client created, by content index.
         pieces: What an assistant message said, in order.
         spoken: Whether it is the assistant's voice, even if no sound has come of it yet.
-        heard_ms: Set by a truncation: nothing after it was heard.
+        heard_ms: Set once it is known that nothing after it was heard.
     """
 
     item: Item
@@ -76,6 +76,11 @@ class Entry:
         del self.pcm[audio.size_bytes(heard_ms) :]
         self.keep(self.item)
 
+    def hear_up_to(self, heard_ms: int) -> None:
+        """Reckon that nothing after this was heard, until a client knows better."""
+        self.heard_ms = heard_ms
+        self.keep(self.item)
+
     def keep(self, item: Item) -> None:
         """Store a newer version of the item, as far as it was heard."""
         if self.heard_ms is not None and isinstance(item, Message):
@@ -108,6 +113,8 @@ class Entry:
 
     def _sound(self, index: int, wire: AudioFormat) -> str | UnsetType:
         pcm = self.voices.get(index, self.pcm)
+        if self.heard_ms is not None:
+            pcm = pcm[: audio.size_bytes(self.heard_ms)]
         return audio.encode(encoded(bytes(pcm), wire)) if pcm else UNSET
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from s2s_actors.errors import ClientError
+from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.protocol.conversation import Conversation
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.outputs import Output, Send
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 class Desk:
     """Where a dialogue puts its outputs: one place, so their order is the order of facts."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, conduct: Conduct = PLAIN) -> None:
         self.session = session
+        self.conduct = conduct
         self.conversation = Conversation(new_id("conv"))
+        self.now_ms = 0.0
+        """The time, from some fixed moment: told by the owner before it feeds anything in."""
+        self.may_guess = True
+        """Whether the machine has time for work that may prove useless: told likewise."""
         self._outputs: list[Output] = []
 
     @property

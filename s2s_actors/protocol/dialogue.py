@@ -15,14 +15,18 @@ from s2s_actors.protocol import audio
 from s2s_actors.protocol import client_events as ce
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.answering import Answering
+from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.desk import Desk
+from s2s_actors.protocol.input_audio import InputAudioBuffer
 from s2s_actors.protocol.item_checks import prepared
-from s2s_actors.protocol.listening import IDLE_TIMER, Listening
+from s2s_actors.protocol.listening import IDLE_TIMER, MUTE_TIMER, Listening
 from s2s_actors.protocol.mcp_items import McpApprovalResponse
 from s2s_actors.protocol.merge import apply_update, voice_of, without_secrets
 from s2s_actors.protocol.outputs import ArmTimer, HangUp
+from s2s_actors.protocol.playback import Playback
 from s2s_actors.protocol.response import ResponseParams
+from s2s_actors.protocol.response_run import PLAYOUT_TIMER
 from s2s_actors.protocol.session import (
     AudioInput,
     RealtimeSession,
@@ -35,7 +39,6 @@ from s2s_actors.protocol.session import (
 if TYPE_CHECKING:
     from s2s_actors.protocol.mcp_items import McpError, McpToolInfo
     from s2s_actors.protocol.outputs import Output
-    from s2s_actors.protocol.response_run import ResponseRun
 
 SESSION_TIMER = "session"
 
@@ -53,6 +56,7 @@ class SessionStart:
         max_duration_s: After that the session is ended.
         expires_at: The same as Unix time.
         context_tokens: What the language model can take; None if that is not known.
+        conduct: What it does beyond the plain protocol.
     """
 
     session_id: str
@@ -63,6 +67,7 @@ class SessionStart:
     stt_model: str = "stt"
     transcription: bool = False
     context_tokens: int | None = None
+    conduct: Conduct = PLAIN
 
     def session(self) -> Session:
         """The session with its defaults."""
@@ -86,11 +91,25 @@ class Dialogue:
 
     def __init__(self, start: SessionStart) -> None:
         self._start = start
-        self._desk = Desk(start.session())
+        self._desk = Desk(start.session(), start.conduct)
+        buffer = InputAudioBuffer()
         self._answering = Answering(
-            self._desk, on_over=self._response_over, context_tokens=start.context_tokens
+            self._desk,
+            Playback(self._desk, lambda: buffer.end_samples),
+            on_over=self._response_over,
+            context_tokens=start.context_tokens,
         )
-        self.listening = Listening(self._desk, self._answering)
+        self.listening = Listening(self._desk, self._answering, buffer)
+
+    def at(self, now_ms: float, *, may_guess: bool = True) -> None:
+        """What follows happens now.
+
+        Args:
+            now_ms: From some fixed moment; never goes back.
+            may_guess: Whether the machine has time for work that may prove useless.
+        """
+        self._desk.now_ms = now_ms
+        self._desk.may_guess = may_guess
 
     @property
     def session(self) -> Session:
@@ -242,11 +261,15 @@ class Dialogue:
         """A timer that was armed has come."""
         if name == IDLE_TIMER:
             self.listening.idle_timeout()
+        elif name == MUTE_TIMER:
+            self.listening.mute_timeout()
+        elif name == PLAYOUT_TIMER:
+            self._answering.play_on()
         elif name == SESSION_TIMER:
             minutes = self._start.max_duration_s / 60
             text = f"Your session hit the maximum duration of {minutes:g} minutes."
             self._desk.send(ev.server_error("session_expired", text))
             self._desk.put(HangUp(1001, text))
 
-    def _response_over(self, run: ResponseRun) -> None:
-        self.listening.response_over(run)
+    def _response_over(self) -> None:
+        self.listening.response_over()

@@ -6,25 +6,29 @@ from typing import TYPE_CHECKING
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol import server_events as ev
+from s2s_actors.protocol.hearing import Hearing
 from s2s_actors.protocol.ids import new_id
-from s2s_actors.protocol.input_audio import MIN_COMMIT_MS, InputAudioBuffer
-from s2s_actors.protocol.outputs import ArmTimer, ConfigureVad, DisarmTimer
+from s2s_actors.protocol.input_audio import MIN_COMMIT_MS
+from s2s_actors.protocol.outputs import ArmTimer, ConfigureVad, DisarmTimer, EndAudio
 from s2s_actors.protocol.session import ServerVad
 from s2s_actors.protocol.transcoding import WireDecoder
+from s2s_actors.protocol.transcripts import Transcripts
 from s2s_actors.protocol.turns import Turn, Turns
-from statecharts.turn import TurnChart
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.answering import Answering
     from s2s_actors.protocol.conversation import Entry
     from s2s_actors.protocol.desk import Desk
-    from s2s_actors.protocol.response_run import ResponseRun
+    from s2s_actors.protocol.input_audio import InputAudioBuffer
 
 MAX_UTTERANCE_MS = 5 * 60_000
 """Someone who talks that long without a pause is committed in pieces."""
 MAX_PREFIX_MS = 6000
 """How far before its detection a turn may begin: the longest padding, and what detection takes."""
 IDLE_TIMER = "idle"
+MUTE_TIMER = "mute"
+MUTE_MS = 1500
+"""Who speaks and then sends nothing for so long has stopped: a muted microphone sends none."""
 
 
 class Listening:
@@ -34,14 +38,26 @@ class Listening:
     that never goes back. What becomes of a committed turn is up to :class:`Turns`.
     """
 
-    def __init__(self, desk: Desk, answering: Answering) -> None:
+    def __init__(self, desk: Desk, answering: Answering, buffer: InputAudioBuffer) -> None:
         self._desk = desk
         self._answering = answering
-        self.buffer = InputAudioBuffer()
+        self.buffer = buffer
         self.decoder = WireDecoder(desk.session.audio.input.format)
-        self._turns = Turns(desk, answering, user_speaks=lambda: self._hearing is not None)
-        self._hearing: Turn | None = None
+        self._transcripts = Transcripts(desk)
+        self._turns = Turns(
+            desk, answering, self._transcripts, user_speaks=lambda: self._hearing.turn is not None
+        )
+        self._hearing = Hearing(
+            desk,
+            answering,
+            self._transcripts,
+            buffer,
+            on_announced=self._announced,
+            on_complete=self._completed,
+            context_ready=lambda: self.context_ready,
+        )
         self._generation = 0
+        self._last_audio_ms = 0.0
         # Where speech ended that was announced: a prefix must not reach back before it.
         self._stopped_ms = 0
 
@@ -59,13 +75,15 @@ class Listening:
             ClientError: The buffer has no room for it; nothing has changed.
         """
         self.buffer.append(data)
+        self._last_audio_ms = self._desk.now_ms
 
     def listened(self, up_to_ms: int) -> None:
         """Voice detection has come so far: what lies well before can't begin a turn any more."""
-        if self._hearing is None:
+        turn = self._hearing.candidate
+        if turn is None:
             if self.detects:
                 self.buffer.trim_silence(before_ms=up_to_ms - MAX_PREFIX_MS)
-        elif up_to_ms - self._hearing.start_ms > MAX_UTTERANCE_MS:
+        elif up_to_ms - turn.start_ms > MAX_UTTERANCE_MS:
             self.speech_stopped(up_to_ms, self._generation)
             self.reset_detection()
 
@@ -98,8 +116,7 @@ class Listening:
                 f"{MIN_COMMIT_MS}ms of audio, but buffer only has {self.buffer.held_ms}.00ms "
                 "of audio.",
             )
-        turn = self._hearing or self._new_turn(self.buffer.start_ms)
-        self._hear(None)
+        turn = self._hearing.take() or Turn.at(self.buffer.start_ms)
         self.reset_detection()
         self._desk.put(DisarmTimer(IDLE_TIMER))
         self._commit(turn, self.buffer.end_ms, answer=False)
@@ -112,8 +129,9 @@ class Listening:
 
     def detection_lost(self) -> None:
         """Voice detection has lost track: nobody else would end what is being said."""
-        if self._hearing is not None:
+        if self._hearing.turn is not None:
             self.speech_stopped(self.buffer.end_ms, self._generation)
+        self._hearing.discard()
         self.reset_detection()
 
     def configure_detection(self) -> None:
@@ -127,49 +145,92 @@ class Listening:
         self._desk.put(ConfigureVad(detection, self._generation))
 
     def _break_off(self) -> None:
-        turn = self._hearing
+        turn = self._hearing.discard()
         if turn is not None:
-            self._hear(None)
-            turn.chart.send("discard")
             self._stopped_ms = self.buffer.end_ms
             self._desk.send(ev.SpeechStopped(item_id=turn.item_id, audio_end_ms=self._stopped_ms))
-
-    def _hear(self, turn: Turn | None) -> None:
-        self._hearing = turn
-        # Clients know the id from now on, but the item comes only with the commit.
-        self._desk.conversation.announced = turn.item_id if turn else None
 
     # --- what voice detection says ------------------------------------------------------------
 
     def speech_started(self, at_ms: int, generation: int) -> None:
         """Speech begins at a position of the session's clock, prefix included."""
-        detection = self._desk.session.audio.input.turn_detection
-        if detection is None or generation != self._generation or self._hearing is not None:
-            return
-        turn = self._new_turn(max(at_ms, self.buffer.start_ms, self._stopped_ms))
-        self._hear(turn)
-        self._desk.put(DisarmTimer(IDLE_TIMER))
-        self._desk.send(ev.SpeechStarted(item_id=turn.item_id, audio_start_ms=turn.start_ms))
-        self._turns.overtake()
-        if detection.interrupt_response and self._answering.interrupt():
-            self._turns.debt.owe()
+        if self._counts(generation) and self._hearing.candidate is None:
+            self._hearing.started(max(at_ms, self.buffer.start_ms, self._stopped_ms))
+            self._desk.put(ArmTimer(MUTE_TIMER, MUTE_MS))
+
+    def speech_lasted(self, at_ms: int, for_ms: int, generation: int) -> None:
+        """Speech goes on."""
+        if self._counts(generation):
+            self._hearing.lasted(at_ms, for_ms)
+
+    def speech_paused(self, at_ms: int, generation: int) -> None:
+        """There is a short pause."""
+        if self._counts(generation):
+            self._hearing.paused(at_ms)
+
+    def speech_weighed(self, completeness: float, generation: int) -> None:
+        """How finished what was said before the pause sounds, from 0 to 1."""
+        if self._counts(generation):
+            self._hearing.weighed(completeness)
+
+    def speech_quiet(self, at_ms: int, for_ms: int, generation: int) -> None:
+        """The pause has lasted for some time: that may be enough."""
+        if self._counts(generation) and self._hearing.is_finished(for_ms):
+            self.speech_stopped(at_ms, generation)
+            self.reset_detection()
+
+    def speech_resumed(self, at_ms: int, generation: int) -> None:
+        """Speech goes on after a pause."""
+        if self._counts(generation):
+            if self._hearing.candidate is None:  # what came before the pause was nothing
+                self.speech_started(at_ms, generation)
+            else:
+                self._hearing.resumed(at_ms)
 
     def speech_stopped(self, at_ms: int, generation: int) -> None:
         """The turn is over at a position of the session's clock, silence included."""
-        turn, detection = self._hearing, self._desk.session.audio.input.turn_detection
-        if turn is None or detection is None or generation != self._generation:
-            return
-        self._hear(None)
-        end_ms = max(at_ms, turn.start_ms)
-        self._desk.send(ev.SpeechStopped(item_id=turn.item_id, audio_end_ms=end_ms))
+        if self._counts(generation):
+            self._hearing.stopped(at_ms)
+
+    def _counts(self, generation: int) -> bool:
+        return self.detects and generation == self._generation
+
+    def _announced(self, turn: Turn) -> None:
+        self._desk.put(DisarmTimer(IDLE_TIMER))
+        self._turns.overtake()
+        detection = self._desk.session.audio.input.turn_detection
+        if detection is not None and detection.interrupt_response:
+            turn.interruption = self._answering.interrupt()
+            if turn.interruption is not None and turn.interruption.is_owed:
+                self._turns.debt.owe()
+
+    def _completed(self, turn: Turn, end_ms: int) -> None:
+        self._desk.put(DisarmTimer(MUTE_TIMER))
         self._commit(turn, end_ms, answer=self._desk.answers)
+        # An answer that was drafted is begun by now, or is not wanted.
+        self._answering.drop_draft()
+
+    # --- the clock ----------------------------------------------------------------------------
+
+    def mute_timeout(self) -> None:
+        """Audio may have stopped in the middle of speech, and silence with it."""
+        if self._hearing.candidate is None:
+            return
+        missing_ms = self._desk.now_ms - self._last_audio_ms
+        if missing_ms >= MUTE_MS:
+            self._desk.put(EndAudio(self._generation))
+        else:
+            self._desk.put(ArmTimer(MUTE_TIMER, max(1, round(MUTE_MS - missing_ms))))
 
     def idle_timeout(self) -> None:
         """The user has said nothing since the last answer: let the assistant go on."""
         detection = self._desk.session.audio.input.turn_detection
         if not isinstance(detection, ServerVad) or detection.idle_timeout_ms is None:
             return
-        if self._hearing is not None or self._answering.current is not None:
+        if self._hearing.candidate is not None:
+            self._desk.put(ArmTimer(IDLE_TIMER, MUTE_MS))  # it may come to nothing
+            return
+        if self._answering.current is not None:
             return
         end_ms = self.buffer.end_ms
         earliest_ms = max(self.buffer.start_ms, self._stopped_ms)
@@ -183,15 +244,10 @@ class Listening:
         self.reset_detection()
         self._turns.commit_silence(item_id, pcm)
 
-    # --- turns ------------------------------------------------------------------------------
-
-    def _new_turn(self, start_ms: int) -> Turn:
-        return Turn(new_id("item"), TurnChart(), start_ms)
-
     def _commit(self, turn: Turn, end_ms: int, *, answer: bool) -> None:
         pcm = self.buffer.slice(turn.start_ms, end_ms)
         self.buffer.drop_before(end_ms)
-        self._turns.commit(turn, pcm, answer=answer)
+        self._turns.commit(turn, pcm, end_ms, answer=answer)
 
     # --- what was heard -------------------------------------------------------------------
 
@@ -204,17 +260,29 @@ class Listening:
         """Have what is said in a created message transcribed, for a response or for all."""
         self._turns.hear(entry, response_id=response_id)
 
-    def transcribed(self, item_id: str, text: str, logprobs: tuple[ev.LogProb, ...] = ()) -> None:
-        """The words of an utterance are known; they may be none."""
-        self._turns.heard(item_id, text, logprobs)
+    def transcribed(self, voice_id: str, text: str, logprobs: tuple[ev.LogProb, ...] = ()) -> None:
+        """The words of something that was said are known; they may be none."""
+        if found := self._transcripts.take(voice_id):
+            turn, piece = found
+            piece.text, piece.logprobs = text.strip(), logprobs
+            if turn.is_committed:
+                self._turns.heard(turn)
+            else:
+                self._hearing.known(turn, piece)
 
-    def transcription_failed(self, item_id: str, code: str, message: str) -> None:
-        """An utterance could not be transcribed."""
-        self._turns.failed(item_id, code, message)
+    def transcription_failed(self, voice_id: str, code: str, message: str) -> None:
+        """Something that was said could not be transcribed."""
+        if found := self._transcripts.take(voice_id):
+            turn, piece = found
+            if turn.is_committed:
+                self._turns.failed(turn, code, message)
+            else:
+                self._hearing.missed(turn, piece, code, message)
 
     def all_failed(self, code: str, message: str) -> None:
         """Speech recognition is gone, and with it everything that it was doing."""
-        self._turns.all_failed(code, message)
+        for voice_id in self._transcripts.asked:
+            self.transcription_failed(voice_id, code, message)
 
     # --- responses --------------------------------------------------------------------------
 
@@ -223,13 +291,14 @@ class Listening:
         self._desk.put(DisarmTimer(IDLE_TIMER))
         self._turns.debt.forgive()
 
-    def response_over(self, run: ResponseRun) -> None:
+    def response_over(self) -> None:
         """A response of the conversation has ended."""
         self._turns.debt.response_over(
-            user_speaks=self._hearing is not None, context_ready=self.context_ready
+            user_speaks=self._hearing.turn is not None, context_ready=self.context_ready
         )
         detection = self._desk.session.audio.input.turn_detection
-        quiet = self._hearing is None and self._answering.current is None
+        quiet = self._hearing.candidate is None and self._answering.current is None
         if quiet and isinstance(detection, ServerVad) and detection.idle_timeout_ms:
             # The client plays what was sent: its silence begins when that is over.
-            self._desk.put(ArmTimer(IDLE_TIMER, detection.idle_timeout_ms + run.writer.spoken_ms))
+            left_ms = round(self._answering.playback.ahead_ms)
+            self._desk.put(ArmTimer(IDLE_TIMER, detection.idle_timeout_ms + left_ms))

@@ -35,26 +35,47 @@ class ConfigureVad:
 
 
 @dataclass(frozen=True, slots=True)
-class StartTranscription:
-    """Transcribe an utterance: PCM in the wire's format.
+class EndAudio:
+    """No audio comes any more: what voice detection hears as speech is over where it is."""
 
-    ``item_id`` names the utterance in what comes back. It is that of the item, except for
-    what is said in a message that a client created. ``logprobs``: the client wants to know
-    how sure the model is of each word.
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectEcho:
+    """The client plays this audio from a position of the session's clock, in samples.
+
+    Without audio: it plays nothing from there on.
     """
 
-    item_id: str
+    pcm: bytes
+    at_sample: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartTranscription:
+    """Transcribe something that was said: PCM in the wire's format.
+
+    ``voice_id`` names it in what comes back: the id of its item for a whole turn, an id of
+    its own for anything else. ``logprobs``: the client wants to know how sure the model is of
+    each word. ``speculative``: it is a guess until :class:`CommitWork`.
+    """
+
+    voice_id: str
     pcm: bytes
     language: str | None
     prompt: str | None
     logprobs: bool = False
+    speculative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StartGeneration:
     """Let the language model answer.
 
+    ``response_id`` names the work in what comes back: that of the response, or of a draft.
     ``may_cut`` is False if the model must not leave out the oldest of the items either.
+    ``speculative``: it is a guess until :class:`CommitWork`.
     """
 
     response_id: str
@@ -64,11 +85,12 @@ class StartGeneration:
     tool_choice: OfferedChoice
     max_output_tokens: int | None
     may_cut: bool = True
+    speculative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StartSpeech:
-    """Speak a piece of a response."""
+    """Speak a piece of a response or a draft, as urgently as it is written."""
 
     response_id: str
     segment: int
@@ -108,9 +130,16 @@ class StopMcp:
 
 @dataclass(frozen=True, slots=True)
 class StopWork:
-    """Nothing more is wanted for this response."""
+    """Nothing more is wanted for this response, draft or voice."""
 
-    response_id: str
+    work_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitWork:
+    """A guess was right: this draft or voice is wanted from now on."""
+
+    work_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +159,15 @@ class DisarmTimer:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Add to the totals of the server."""
+    """Add to the totals of the server; tokens of drafts that nobody saw apart from the rest."""
 
     responses: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     audio_input_ms: int = 0
     audio_output_ms: int = 0
+    speculative_input_tokens: int = 0
+    speculative_output_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +181,8 @@ class HangUp:
 Output: TypeAlias = (
     Send
     | ConfigureVad
+    | EndAudio
+    | ExpectEcho
     | StartTranscription
     | StartGeneration
     | StartSpeech
@@ -157,6 +190,7 @@ Output: TypeAlias = (
     | StartMcpCall
     | StopMcp
     | StopWork
+    | CommitWork
     | ArmTimer
     | DisarmTimer
     | Count

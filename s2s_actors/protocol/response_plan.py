@@ -10,6 +10,7 @@ from msgspec import UnsetType
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.created_audio import entry_of
+from s2s_actors.protocol.delivery import Delivery
 from s2s_actors.protocol.item_checks import check_content
 from s2s_actors.protocol.items import Item, ItemReference, Message
 from s2s_actors.protocol.mcp_checks import settled
@@ -116,20 +117,29 @@ class ResponsePlan:
         """Messages of the request with words that are not known yet."""
         return tuple(each for each in self.items or () if isinstance(each, Entry) and each.unheard)
 
+    def delivery(self) -> Delivery:
+        """How its text becomes speech, if it does."""
+        return Delivery(speaks=self.modality == "audio")
+
     def context(
-        self, conversation: Conversation, context_tokens: int | None = None
+        self,
+        conversation: Conversation,
+        context_tokens: int | None = None,
+        *,
+        more: tuple[Item, ...] = (),
     ) -> tuple[Item, ...]:
         """What the model is to read, as far as it is still there and fits.
 
         Args:
             conversation: With all that is known by now.
             context_tokens: What the model can take, its answer included; None if unknown.
+            more: What the conversation may get next, as if it were there.
 
         Raises:
             StageError: It does not fit, and must not be cut.
         """
         if self.items is None:
-            items = conversation.items()
+            items = (*conversation.items(), *more)
         else:
             items = tuple(item for each in self.items if (item := _resolved(each, conversation)))
         fixed = fixed_tokens(self.instructions, self.tools)

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
-
-from sentence_stream import SentenceBoundaryDetector
 
 from s2s_actors.protocol import audio
 from s2s_actors.protocol.conversation import SpokenPiece
 from s2s_actors.protocol.ids import new_id
+from s2s_actors.protocol.interruption import Spoken
 from s2s_actors.protocol.mcp_writer import McpWriter
+from s2s_actors.protocol.outputs import ArmTimer, StartSpeech
 from s2s_actors.protocol.response import StatusDetails, Usage
 from statecharts.response import ResponseChart
 
 if TYPE_CHECKING:
+    from s2s_actors.protocol.delivery import Segment
     from s2s_actors.protocol.desk import Desk
     from s2s_actors.protocol.mcp_servers import Route
+    from s2s_actors.protocol.playback import Playback
     from s2s_actors.protocol.response_plan import ResponsePlan
     from statecharts.response import Status
 
 
 CHARACTER_MS = 65
 """How long a character takes to say: 150 words a minute of six characters each."""
+PLAYOUT_TIMER = "playout"
+_PLAYOUT_STEP_MS = 20
+_PIECE_BYTES = audio.size_bytes(audio.DELTA_MS)
+# One that is being spoken, and one that waits for its turn: the voice never has to wait.
+_SEGMENTS_ASKED = 2
 
 
 class _Segment:
@@ -30,73 +38,109 @@ class _Segment:
     def __init__(self, item_index: int, text: str) -> None:
         self.item_index = item_index
         self.text = text
+        self.is_asked = False
+        self.is_made = False
+        self.made_bytes = 0
         self.size_bytes = 0
 
     def whole(self) -> SpokenPiece:
         """What it would have become: how much of it was heard depends on how long it is."""
-        said_ms = audio.duration_ms(self.size_bytes)
-        return SpokenPiece(self.text, max(said_ms, len(self.text) * CHARACTER_MS))
+        made_ms = audio.duration_ms(self.made_bytes)
+        if self.is_made:
+            return SpokenPiece(self.text, made_ms)
+        return SpokenPiece(self.text, max(made_ms, len(self.text) * CHARACTER_MS))
 
 
 class ResponseRun:
     """A response, its chart, its writer, and the speech that is still to come.
 
-    Text becomes speech sentence by sentence. White space alone is neither written nor
-    spoken: a model that says only that has said nothing.
+    Promises: text becomes speech segment by segment; the voice is not asked for more than is
+    played soon, and what it has said is sent in order, no further ahead of its playback than
+    the session wants.
     """
 
-    def __init__(self, plan: ResponsePlan, desk: Desk) -> None:
-        self.id = new_id("resp")
+    def __init__(
+        self, plan: ResponsePlan, desk: Desk, playback: Playback, *, rest: str | None = None
+    ) -> None:
+        """Begin a response.
+
+        Args:
+            plan: What it will be.
+            desk: Takes what is to be done.
+            playback: Knows how far the client is.
+            rest: What it says, if no model has to be asked.
+        """
+        self.id = self.work_id = new_id("resp")
         self.plan = plan
         self.chart = ResponseChart()
         self.writer = McpWriter(
             plan.head(self.id), desk.conversation if plan.in_conversation else None, desk.send
         )
+        self.rest = rest
         self.segments: dict[int, _Segment] = {}
         self.routes: dict[str, Route] = {}
         self.calls: dict[str, int] = {}
         """Calls of MCP tools that run: index by the id of their item."""
         self.details: StatusDetails | None = None
         self.read = self.written = 0
-        self._sentences = SentenceBoundaryDetector()
+        self.asked_ahead = 0
+        """How many segments a draft has asked the voice for."""
+        self._desk = desk
+        self._playback = playback
+        self._delivery = plan.delivery()
         self._item_index: int | None = None
-        self._next_segment = 0
+        self._unasked: deque[Segment] = deque()
+        self._unsent: deque[tuple[int, bytes, bool]] = deque()
+        self._unsent_bytes = 0
 
     @property
     def is_busy(self) -> bool:
         """Whether something of it is still to be spoken, or a call still runs."""
         return bool(self.segments or self.calls)
 
-    def text(self, delta: str) -> list[tuple[int, str]]:
-        """Write text and return the segments that can be spoken now: number and text."""
-        if self._item_index is None:
-            delta = delta.lstrip()
-            if not delta:
-                return []
+    @property
+    def _lead_ms(self) -> int | None:
+        """How far audio may be ahead; nobody plays what is out of band."""
+        return self._desk.conduct.lead_ms if self.plan.in_conversation else None
+
+    def text(self, delta: str) -> None:
+        """Write text, and have spoken what is complete."""
+        written = self._delivery.written(delta)
+        if not written:
+            return
         # Exact once the model reports; until then a delta is about a token.
         self.written += 1
-        self._item_index = self.writer.text(delta)
-        if self.plan.modality == "text":
-            return []
-        return [self._segment(piece) for piece in self._sentences.add_chunk(delta)]
+        self._item_index = self.writer.text(written)
+        self._expect(self._delivery.segments(written))
 
-    def end_text(self) -> list[tuple[int, str]]:
-        """The message is complete: return the rest that has to be spoken."""
-        rest = self._sentences.finish() if self.plan.modality == "audio" else ""
-        pieces = [self._segment(rest)] if rest else []
+    def end_text(self) -> None:
+        """The message is complete: have the rest of it spoken."""
+        self._expect(self._delivery.end())
         self._item_index = None
-        return pieces
 
     def spoken(self, number: int, pcm: bytes, *, last: bool) -> None:
-        """Write speech of a segment."""
+        """The voice has said more of a segment."""
         segment = self.segments[number]
-        segment.size_bytes += len(pcm)
-        if pcm:
-            self.writer.audio(segment.item_index, pcm)
-        if last:
-            del self.segments[number]
-            piece = SpokenPiece(segment.text, audio.duration_ms(segment.size_bytes))
-            self.writer.speech_done(segment.item_index, piece)
+        segment.made_bytes += len(pcm)
+        segment.is_made = last
+        self._unsent_bytes += len(pcm)
+        self._unsent.append((number, pcm, last))
+        self.play_on()
+
+    def play_on(self) -> None:
+        """Send as much speech as the client should have by now, and ask the voice for more."""
+        lead_ms = self._lead_ms
+        while self._unsent:
+            if lead_ms is not None and self._playback.ahead_ms >= lead_ms:
+                wait_ms = self._playback.ahead_ms - lead_ms + _PLAYOUT_STEP_MS
+                self._desk.put(ArmTimer(PLAYOUT_TIMER, round(wait_ms)))
+                break
+            number, pcm, last = self._unsent.popleft()
+            if lead_ms is not None and len(pcm) > _PIECE_BYTES:
+                self._unsent.appendleft((number, pcm[_PIECE_BYTES:], last))
+                pcm, last = pcm[:_PIECE_BYTES], False
+            self._send(number, pcm, last=last)
+        self._ask()
 
     def close(self, status: Status) -> None:
         """End the response on the wire."""
@@ -106,10 +150,48 @@ class ResponseRun:
         usage = Usage.of(read=self.read, written=self.written, spoken_ms=self.writer.spoken_ms)
         self.writer.close(status, self.details, usage)
 
-    def _segment(self, text: str) -> tuple[int, str]:
-        assert self._item_index is not None
-        number = self._next_segment
-        self._next_segment += 1
-        self.segments[number] = _Segment(self._item_index, text)
-        self.writer.expect_speech(self._item_index)
-        return number, text
+    def said(self) -> Spoken | None:
+        """The last message that has been heard, in part at least."""
+        found = self.writer.last_sounded
+        return Spoken(self.plan, *found) if found else None
+
+    def _expect(self, segments: list[Segment]) -> None:
+        for segment in segments:
+            assert self._item_index is not None
+            expected = _Segment(self._item_index, segment.text)
+            self.segments[segment.number] = expected
+            self.writer.expect_speech(self._item_index)
+            expected.is_asked = segment.number < self.asked_ahead
+            if not expected.is_asked:
+                self._unasked.append(segment)
+        self._ask()
+
+    def _ask(self) -> None:
+        """Ask the voice for what will be played soon."""
+        while self._unasked and not self._has_enough:
+            segment = self._unasked.popleft()
+            self.segments[segment.number].is_asked = True
+            plan = self.plan
+            self._desk.put(
+                StartSpeech(self.work_id, segment.number, segment.speech, plan.voice, plan.speed)
+            )
+
+    @property
+    def _has_enough(self) -> bool:
+        if self._lead_ms is None:
+            return False
+        asked = sum(each.is_asked and not each.is_made for each in self.segments.values())
+        return asked >= _SEGMENTS_ASKED or self._unsent_bytes >= audio.size_bytes(self._lead_ms)
+
+    def _send(self, number: int, pcm: bytes, *, last: bool) -> None:
+        segment = self.segments[number]
+        segment.size_bytes += len(pcm)
+        self._unsent_bytes -= len(pcm)
+        if pcm:
+            self.writer.audio(segment.item_index, pcm)
+            if self.plan.in_conversation:
+                self._playback.sent(self.writer.entry_at(segment.item_index), pcm)
+        if last:
+            del self.segments[number]
+            piece = SpokenPiece(segment.text, audio.duration_ms(segment.size_bytes))
+            self.writer.speech_done(segment.item_index, piece)

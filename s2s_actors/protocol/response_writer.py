@@ -80,6 +80,16 @@ class ResponseWriter:
         """Whether nothing has been written yet."""
         return not self._outputs
 
+    @property
+    def last_sounded(self) -> tuple[Entry, str] | None:
+        """The last message of which some audio was written, and all of its text."""
+        sounded = [output for output in self._outputs if output.sounded]
+        return (sounded[-1].entry, "".join(sounded[-1].text)) if sounded else None
+
+    def entry_at(self, index: int) -> Entry:
+        """The item at an index."""
+        return self._outputs[index].entry
+
     def text(self, delta: str) -> int:
         """Write more text and return the index of the item that it went to."""
         output = self._outputs[-1] if self._outputs else None
@@ -144,7 +154,7 @@ class ResponseWriter:
         """Close whatever is open and end the response."""
         for output in self._outputs:
             self._close_item(output, "completed" if status == "completed" else "incomplete")
-            if status == "cancelled" and output.entry.spoken:
+            if status == "cancelled" and output.entry.spoken and output.entry.heard_ms is None:
                 # Text runs ahead of speech: what was never sent as audio was not heard.
                 output.entry.cut(audio.duration_ms(len(output.entry.pcm)))
         done = replace(

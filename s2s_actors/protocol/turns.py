@@ -6,27 +6,31 @@ client commits: it is transcribed, and asks for no answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from s2s_actors.protocol import audio
 from s2s_actors.protocol import server_events as ev
+from s2s_actors.protocol.backchannels import is_backchannel
 from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.debt import AnswerDebt
+from s2s_actors.protocol.dictation import Dictation, Partials
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.items import InputAudio, Message
 from s2s_actors.protocol.outputs import Count
-from s2s_actors.protocol.transcripts import Transcripts
-from statecharts.turn import Answer, Transcribe, TurnChart
+from statecharts.turn import Answer, KeepGuess, Transcribe, TurnChart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from s2s_actors.protocol.answering import Answering
     from s2s_actors.protocol.desk import Desk
+    from s2s_actors.protocol.dictation import Piece
+    from s2s_actors.protocol.interruption import Interruption
+    from s2s_actors.protocol.transcripts import Transcripts
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Turn:
     """One utterance on its way to its transcript.
 
@@ -34,6 +38,8 @@ class Turn:
         item_id: Id of its item, announced before there is one.
         chart: Where it is on its way.
         start_ms: Where it begins on the session's clock.
+        dictation: Its words, as far as speech recognition has come.
+        partials: What of them was told while it was said.
         length_ms: How long it is, once it is committed.
         wanted: Whether the session answers it without being asked.
         entry: Its item, once it is committed.
@@ -41,22 +47,41 @@ class Turn:
         voice_id: Names it for speech recognition if it is part of a created message;
             a committed turn goes by its item.
         response_id: The response that it was sent with, which alone has to do with it.
+        interruption: The answer that it has stopped.
     """
 
     item_id: str
     chart: TurnChart
     start_ms: int
+    dictation: Dictation
+    partials: Partials = field(default_factory=Partials)
     length_ms: int = 0
     wanted: bool = False
     entry: Entry | None = None
     content_index: int = 0
     voice_id: str = ""
     response_id: str | None = None
+    interruption: Interruption | None = None
+
+    @classmethod
+    def at(cls, start_ms: int) -> Turn:
+        """A turn that begins at a position of the session's clock."""
+        return cls(new_id("item"), TurnChart(), start_ms, Dictation(start_ms))
 
     @property
     def is_created(self) -> bool:
         """Whether it was not spoken into the input buffer."""
         return bool(self.voice_id)
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether it is complete, and waits for its words."""
+        return self.chart.transcribing.is_active or self.chart.overtaken.is_active
+
+
+def spoken_message(item_id: str, transcript: str | None) -> Message:
+    """The item of a turn."""
+    return Message(id=item_id, role="user", content=(InputAudio(transcript=transcript),))
 
 
 class Turns:
@@ -67,20 +92,26 @@ class Turns:
     """
 
     def __init__(
-        self, desk: Desk, answering: Answering, *, user_speaks: Callable[[], bool]
+        self,
+        desk: Desk,
+        answering: Answering,
+        transcripts: Transcripts,
+        *,
+        user_speaks: Callable[[], bool],
     ) -> None:
         """Begin with no turn.
 
         Args:
             desk: Takes what is to be done.
             answering: Begins the answers.
+            transcripts: Asks speech recognition, and tells the client.
             user_speaks: Whether the next turn is being heard right now.
         """
         self._desk = desk
         self._answering = answering
         self._user_speaks = user_speaks
-        self._pending: dict[str, Turn] = {}
-        self._transcripts = Transcripts(desk)
+        self._pending: list[Turn] = []
+        self._transcripts = transcripts
         self.debt = AnswerDebt(answering)
 
     @property
@@ -88,18 +119,28 @@ class Turns:
         """Whether everything that was said is known as text."""
         return not self._pending
 
-    def commit(self, turn: Turn, pcm: bytes, *, answer: bool) -> None:
-        """Make a turn an item and have it transcribed."""
+    def commit(self, turn: Turn, pcm: bytes, end_ms: int, *, answer: bool) -> None:
+        """Make a turn an item and have transcribed what is not known of it.
+
+        Args:
+            turn: It has been heard.
+            pcm: Its audio.
+            end_ms: Where it ends on the session's clock.
+            answer: Whether it is answered without being asked.
+        """
         turn.length_ms = audio.duration_ms(len(pcm))
         turn.wanted = answer
         turn.entry = self._add_item(turn.item_id, pcm, transcript=None)
-        self._pending[turn.item_id] = turn
-        self._advance(turn, "commit", pcm=pcm, answer=answer)
+        self._pending.append(turn)
+        open_pcm = pcm[audio.size_bytes(turn.dictation.open_ms - turn.start_ms) :]
+        self._advance(turn, "commit", pcm=open_pcm, end_ms=end_ms, answer=answer)
+        if turn.dictation.failure is not None:
+            self.failed(turn, *turn.dictation.failure)
 
     def commit_silence(self, item_id: str, pcm: bytes) -> None:
         """Make silence an item and answer it: there is nothing to transcribe."""
         self._add_item(item_id, pcm, transcript="")
-        self._transcripts.tell(item_id, "", length_ms=audio.duration_ms(len(pcm)))
+        self._transcripts.tell(item_id, "", delta="", length_ms=audio.duration_ms(len(pcm)))
         self.debt.answer(context_ready=self.context_ready)
 
     def hear(self, entry: Entry, *, response_id: str | None) -> None:
@@ -115,19 +156,20 @@ class Turns:
                 entry.item.id,
                 TurnChart(),
                 start_ms=0,
+                dictation=Dictation(0),
                 length_ms=audio.duration_ms(len(pcm)),
                 entry=entry,
                 content_index=index,
                 voice_id=new_id("voice"),
                 response_id=response_id,
             )
-            self._pending[turn.voice_id] = turn
+            self._pending.append(turn)
             self._desk.put(Count(audio_input_ms=turn.length_ms))
             self._advance(turn, "commit", pcm=pcm, answer=False)
 
     def overtake(self) -> None:
         """The user speaks on: what is not transcribed yet gets no answer of its own."""
-        for turn in self._pending.values():
+        for turn in self._pending:
             turn.chart.send("overtake")
 
     def settle(self, turn: Turn | None = None) -> None:
@@ -145,32 +187,50 @@ class Turns:
 
     # --- transcripts ----------------------------------------------------------------------
 
-    def heard(self, item_id: str, text: str, logprobs: tuple[ev.LogProb, ...] = ()) -> None:
-        """The words of an utterance are known; they may be none."""
-        turn = self._pending.pop(item_id, None)
-        if turn is None:
+    def heard(self, turn: Turn) -> None:
+        """More of a committed turn is known; it may be all of it, and it may be no words."""
+        if not turn.dictation.is_known:
             return
-        text = text.strip()
+        self._pending.remove(turn)
+        text = turn.dictation.text
         assert turn.entry is not None
         turn.entry.write_down(turn.content_index, text)
         if self._is_shown(turn):
             self._transcripts.tell(
                 turn.item_id,
                 text,
+                delta=turn.partials.rest(text),
                 length_ms=turn.length_ms,
                 content_index=turn.content_index,
-                logprobs=logprobs,
+                logprobs=turn.dictation.logprobs,
             )
-        self._advance(turn, "heard", text=text)
-        if turn.chart.silent.is_active and turn.wanted and text:
+        resumes = self._was_nothing(turn, text)
+        self._advance(turn, "heard", text="" if resumes else text)
+        if turn.chart.silent.is_active and turn.wanted and text and not resumes:
             self.debt.owe()  # the user has talked past these words
+        if resumes:
+            assert turn.interruption is not None
+            self._answering.go_on(turn.interruption)
         self.settle(None if turn.is_created else turn)
 
-    def failed(self, item_id: str, code: str, message: str) -> None:
-        """An utterance could not be transcribed."""
-        turn = self._pending.pop(item_id, None)
-        if turn is None:
+    def _was_nothing(self, turn: Turn, text: str) -> bool:
+        """Whether the turn has stopped an answer for nothing, which can go on now."""
+        return (
+            turn.interruption is not None
+            and turn.chart.transcribing.is_active
+            and (not text or is_backchannel(text))
+            and not self._user_speaks()
+            and self.context_ready
+            and turn.interruption.can_go_on
+        )
+
+    def failed(self, turn: Turn, code: str, message: str) -> None:
+        """A committed turn could not be transcribed."""
+        if turn not in self._pending:
             return
+        self._pending.remove(turn)
+        for piece in turn.dictation.settled:
+            self._transcripts.drop(piece)
         alone = turn.wanted and not turn.chart.overtaken.is_active and not self.debt.owed
         self._advance(turn, "failed")
         if turn.response_id is not None:
@@ -183,15 +243,10 @@ class Turns:
             self._answering.fail_at_once(code, message)
         self.settle(None if turn.is_created else turn)
 
-    def all_failed(self, code: str, message: str) -> None:
-        """Speech recognition is gone, and with it everything that it was doing."""
-        for item_id in list(self._pending):
-            self.failed(item_id, code, message)
-
     # --- steps ----------------------------------------------------------------------------
 
     def _add_item(self, item_id: str, pcm: bytes, *, transcript: str | None) -> Entry:
-        item = Message(id=item_id, role="user", content=(InputAudio(transcript=transcript),))
+        item = spoken_message(item_id, transcript)
         entry = Entry(item, pcm=bytearray(pcm))
         previous = self._desk.conversation.add(entry)
         self._desk.send(ev.AudioCommitted(item_id=item_id, previous_item_id=previous))
@@ -200,15 +255,30 @@ class Turns:
         self._desk.put(Count(audio_input_ms=audio.duration_ms(len(pcm))))
         return entry
 
-    def _advance(self, turn: Turn, event: str, *, pcm: bytes = b"", **data: bool | str) -> None:
+    def _advance(
+        self, turn: Turn, event: str, *, pcm: bytes = b"", end_ms: int = 0, **data: bool | str
+    ) -> None:
         for effect in turn.chart.fire(event, **data):
             match effect:
                 case Transcribe():
-                    self._transcripts.ask(turn.voice_id or turn.item_id, pcm)
+                    voice_id = turn.voice_id or turn.item_id
+                    self._settle_last(
+                        turn, self._transcripts.ask(turn, voice_id, pcm, end_ms=end_ms)
+                    )
+                case KeepGuess():
+                    assert turn.dictation.guess is not None
+                    self._transcripts.keep(turn.dictation.guess)
+                    self._settle_last(turn, turn.dictation.guess)
+                    self.heard(turn)
                 case Answer():
                     self.debt.answer(context_ready=self.context_ready)
                 case _:
                     raise NotImplementedError(effect)
+
+    def _settle_last(self, turn: Turn, piece: Piece) -> None:
+        turn.dictation.settle(piece, next_ms=piece.end_ms)
+        if turn.dictation.hypothesis is not None:
+            self._transcripts.drop(turn.dictation.hypothesis)
 
     def _is_shown(self, turn: Turn) -> bool:
         """Whether the client may know the words: the id of an item that is gone may be taken."""

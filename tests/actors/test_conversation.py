@@ -237,11 +237,11 @@ def test_audio_that_is_not_acceptable_reaches_nobody() -> None:
 def test_a_turn_is_transcribed_and_answered() -> None:
     bench = Bench()
     bench.say(TRANSCRIBE, append(silent(500) + loud(500)))
-    bench.put(m.SpeechStarted(bench.lease, 400, 0), m.SpeechStopped(bench.lease, 1000, 0))
+    bench.put(m.SpeechStarted(bench.lease, 400, 0), m.SpeechStopped(bench.lease, 1000, 600, 0))
     (work,) = bench.stt.of(m.Transcribe)
     assert len(work.pcm) == 48 * 600
     assert bench.llm.messages == []
-    bench.put(m.Transcribed(bench.lease, work.item_id, Transcript("Hello?")))
+    bench.put(m.Transcribed(bench.lease, work.voice_id, Transcript("Hello?")))
     (generate,) = bench.llm.of(m.Generate)
     assert generate.request.messages[-1].text == "Hello?"
     assert bench.client.types.count("conversation.item.input_audio_transcription.completed") == 1
@@ -255,7 +255,7 @@ def test_a_transcription_that_fails_says_so_and_the_session_goes_on(full: bool) 
     bench.say(ce.AudioCommit())
     for work in bench.stt.of(m.Transcribe):
         error = StageError("stt_timeout", "Too slow.")
-        bench.put(m.TranscriptionFailed(bench.lease, work.item_id, error))
+        bench.put(m.TranscriptionFailed(bench.lease, work.voice_id, error))
     (failed,) = [e for e in bench.client.events if e["type"].endswith("transcription.failed")]
     assert failed["error"]["code"] == ("stt_backpressure" if full else "stt_timeout")
     assert bench.ask().response_id
@@ -267,7 +267,7 @@ def test_what_is_said_about_audio_that_was_cleared_changes_nothing(stale: str) -
     bench.say(append(loud(500)), ce.AudioClear())
     before = len(bench.client.frames)
     if stale == "generation":
-        bench.put(m.SpeechStarted(bench.lease, 0, 0), m.SpeechStopped(bench.lease, 400, 0))
+        bench.put(m.SpeechStarted(bench.lease, 0, 0), m.SpeechStopped(bench.lease, 400, 100, 0))
     else:
         bench.put(m.Transcribed(bench.lease, "item_unknown", Transcript("Hello?")))
     assert len(bench.client.frames) == before
@@ -280,11 +280,11 @@ def test_what_is_said_about_audio_that_was_cleared_changes_nothing(stale: str) -
 def test_an_answer_is_written_spoken_and_done() -> None:
     bench = Bench()
     work = bench.ask()
-    bench.write(work, "One sentence. ", "Another one.")
+    bench.write(work, "This is one sentence. ", "And here is another.")
     spoken = bench.tts.of(m.Speak)
     assert [(piece.segment, piece.request.text.strip()) for piece in spoken] == [
-        (0, "One sentence."),
-        (1, "Another one."),
+        (0, "This is one sentence."),
+        (1, "And here is another."),
     ]
     assert "response.done" not in bench.client.types
     for piece in spoken:
@@ -314,7 +314,7 @@ def test_a_tool_call_is_passed_on_as_it_is_written() -> None:
 def test_cancelling_stops_the_work_and_what_still_comes_is_ignored() -> None:
     bench = Bench()
     work = bench.ask()
-    bench.write(work, "One sentence. ", "Ano", end=False)
+    bench.write(work, "This is one sentence. ", "Ano", end=False)
     (speak,) = bench.tts.of(m.Speak)
     bench.say(ce.ResponseCancel())
     assert bench.client.status == "cancelled"

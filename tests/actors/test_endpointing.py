@@ -23,13 +23,11 @@ RULES = EndpointingRules(threshold=0.5, prefix_padding_ms=300, silence_duration_
 def boundaries(
     endpointer: Endpointer, probabilities: list[float], at_ms: int = 0
 ) -> list[Boundary]:
-    found = []
+    found: list[Boundary] = []
     for number, probability in enumerate(probabilities):
         start_ms = at_ms + number * FRAME_MS
-        boundary = endpointer.push(probability, start_ms, start_ms + FRAME_MS)
-        if boundary is not None:
-            found.append(boundary)
-    return found
+        found += endpointer.push(probability, start_ms, start_ms + FRAME_MS)
+    return [each for each in found if isinstance(each, Started | Stopped)]
 
 
 def heard(probabilities: list[float], rules: EndpointingRules = RULES) -> list[Boundary]:
@@ -63,7 +61,7 @@ def test_starts_and_stops_alternate_and_never_go_back(
 def test_speech_starts_with_its_padding_and_stops_after_its_silence() -> None:
     found = heard([0.0] * 20 + [0.9] * 10 + [0.0] * 20)
     onset_ms, end_ms = 20 * FRAME_MS, 30 * FRAME_MS
-    assert found == [Started(onset_ms - 300), Stopped(end_ms + 512)]
+    assert found == [Started(onset_ms - 300), Stopped(end_ms + 512, end_ms)]
 
 
 def test_padding_does_not_reach_back_before_the_session() -> None:
@@ -72,7 +70,7 @@ def test_padding_does_not_reach_back_before_the_session() -> None:
 
 def test_padding_does_not_reach_back_into_the_utterance_before() -> None:
     found = heard([0.9] * 5 + [0.0] * 16 + [0.9] * 5)
-    assert found == [Started(0), Stopped(21 * FRAME_MS), Started(21 * FRAME_MS)]
+    assert found == [Started(0), Stopped(21 * FRAME_MS, 5 * FRAME_MS), Started(21 * FRAME_MS)]
 
 
 def test_a_click_is_not_speech() -> None:
@@ -90,7 +88,7 @@ def test_syllables_with_a_short_gap_are_one_word() -> None:
 
 def test_a_probability_that_falls_a_little_does_not_end_speech() -> None:
     assert heard([0.9] * 5 + [0.4] * 100) == [Started(0)]
-    assert heard([0.9] * 5 + [0.3] * 100) == [Started(0), Stopped(5 * FRAME_MS + 512)]
+    assert heard([0.9] * 5 + [0.3] * 100) == [Started(0), Stopped(5 * FRAME_MS + 512, 5 * FRAME_MS)]
 
 
 def test_a_probability_that_falls_short_does_not_start_speech() -> None:
@@ -100,7 +98,10 @@ def test_a_probability_that_falls_short_does_not_start_speech() -> None:
 @pytest.mark.parametrize("threshold", [0.01, 0.1, 0.15])
 def test_speech_ends_in_silence_however_low_the_threshold(threshold: float) -> None:
     rules = EndpointingRules(threshold, 0, 500)
-    assert heard([0.9] * 5 + [0.0] * 20, rules) == [Started(0), Stopped(5 * FRAME_MS + 512)]
+    assert heard([0.9] * 5 + [0.0] * 20, rules) == [
+        Started(0),
+        Stopped(5 * FRAME_MS + 512, 5 * FRAME_MS),
+    ]
 
 
 def test_a_pause_shorter_than_the_silence_does_not_end_speech() -> None:
@@ -111,7 +112,7 @@ def test_new_rules_hold_for_an_utterance_that_has_begun() -> None:
     endpointer = Endpointer(RULES)
     assert boundaries(endpointer, [0.9] * 5) == [Started(0)]
     endpointer.rules = EndpointingRules(0.5, 300, 100)
-    assert boundaries(endpointer, [0.0] * 4, 160) == [Stopped(160 + 4 * FRAME_MS)]
+    assert boundaries(endpointer, [0.0] * 4, 160) == [Stopped(160 + 4 * FRAME_MS, 160)]
 
 
 def test_after_a_reset_speech_has_to_begin_anew() -> None:

@@ -78,7 +78,7 @@ def stale_messages(lease: Lease) -> list[tuple[str, object]]:
         ("conversation", m.Spoken(lease, "resp_x", 0, loud(20), last=True)),
         ("conversation", m.ResponseFailed(lease, "resp_x", error)),
         ("conversation", m.SpeechStarted(lease, 0, 0)),
-        ("conversation", m.SpeechStopped(lease, 900, 0)),
+        ("conversation", m.SpeechStopped(lease, 900, 400, 0)),
         ("conversation", m.StageReplaced(lease, "llm")),
         ("conversation", m.ClientFrame(lease, text_item(words), 10)),
         ("conversation", m.TimerFired(lease, "session", 1)),

@@ -47,7 +47,7 @@ def test_an_utterance_gets_its_transcript() -> None:
     stage = bench(Listener())
     stage.put(utterance(stage, "item_1"), utterance(stage, "item_2"))
     said = stage.said(Transcribed)
-    assert [message.item_id for message in said] == ["item_1", "item_2"]
+    assert [message.voice_id for message in said] == ["item_1", "item_2"]
     assert said[0].transcript == Transcript("sess_bench asks")
     assert said[0].lease == stage.lease
 

@@ -24,7 +24,7 @@ from s2s_actors.protocol.session import ServerVad
 from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.runtime.supervision import Crashed
 from tests.actors.stage_harness import StageBench
-from tests.support.stepped_plant import FakeVad, loud, silent
+from tests.support.stepped_plant import FakeTurn, FakeVad, loud, silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,9 @@ class Ear:
     """A bench for voice detection that keeps the session's clock, as the buffer does."""
 
     def __init__(self, backend: FakeVad | None = None) -> None:
-        self.stage = StageBench(lambda links: VadActor("vad-0", links, backend or FakeVad()))
+        self.stage = StageBench(
+            lambda links: VadActor("vad-0", links, backend or FakeVad(), FakeTurn())
+        )
         self.at_sample = 0
 
     def configure(self, detection: TurnDetection | None = DETECTION, generation: int = 0) -> Ear:

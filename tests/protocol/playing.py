@@ -53,6 +53,9 @@ class Work:
     detection: object = None
     hung_up: outputs.HangUp | None = None
     stopped: set[str] = field(default_factory=set)
+    committed: set[str] = field(default_factory=set)
+    audio_ended: bool = False
+    echoes: list[outputs.ExpectEcho] = field(default_factory=list)
 
 
 class Player:
@@ -290,7 +293,7 @@ class Player:
         if not cut:
             assert not self.dialogue.answering._runs
             assert self.dialogue.listening.context_ready
-            assert self.dialogue.listening._hearing is None
+            assert self.dialogue.listening._hearing.candidate is None
             assert not self.work.generations
             assert not self.work.segments
 
@@ -310,8 +313,8 @@ class Player:
             case outputs.ConfigureVad():
                 work.generation, work.detection = output.generation, output.turn_detection
             case outputs.StartTranscription():
-                assert output.item_id not in work.utterances
-                work.utterances[output.item_id] = output
+                assert output.voice_id not in work.utterances
+                work.utterances[output.voice_id] = output
             case outputs.StartGeneration():
                 assert output.response_id not in work.stopped
                 work.generations[output.response_id] = output
@@ -319,11 +322,19 @@ class Player:
                 assert output.response_id not in work.stopped
                 assert output.text.strip()
                 work.segments.append(output)
-            case outputs.StopWork(response_id=response_id):
-                assert response_id not in work.stopped
-                work.stopped.add(response_id)
-                work.generations.pop(response_id, None)
-                work.segments = [s for s in work.segments if s.response_id != response_id]
+            case outputs.StopWork(work_id=work_id):
+                assert work_id not in work.stopped
+                work.stopped.add(work_id)
+                work.utterances.pop(work_id, None)
+                work.generations.pop(work_id, None)
+                work.segments = [s for s in work.segments if s.response_id != work_id]
+            case outputs.CommitWork(work_id=work_id):
+                assert work_id not in work.stopped
+                work.committed.add(work_id)
+            case outputs.EndAudio():
+                work.audio_ended = True
+            case outputs.ExpectEcho():
+                work.echoes.append(output)
             case outputs.ArmTimer(name=name, delay_ms=delay_ms):
                 work.timers[name] = delay_ms
             case outputs.DisarmTimer(name=name):

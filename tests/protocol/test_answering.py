@@ -116,7 +116,7 @@ def test_speech_does_not_interrupt_what_is_beside_the_conversation(player: Playe
 
 def test_nothing_reaches_a_response_that_is_over(player: Player) -> None:
     response_id = player.respond()
-    player.writes(response_id, "Hello there. And ")
+    player.writes(response_id, "Hello there, everyone. And ")
     (segment,) = player.work.segments
     player.send(CANCEL)
 
@@ -131,11 +131,11 @@ def test_nothing_reaches_a_response_that_is_over(player: Player) -> None:
 
 def test_speech_of_one_response_never_goes_to_the_next(player: Player) -> None:
     first = player.respond()
-    player.writes(first, "Hello there. And ")
+    player.writes(first, "Hello there, everyone. And ")
     (stale,) = player.work.segments
     player.send(CANCEL)
     second = player.respond()
-    player.writes(second, "Other words. And ")
+    player.writes(second, "These are other words. And ")
 
     assert player.speaks(stale, speech(100)) == []
     (fresh,) = player.work.segments
@@ -145,7 +145,7 @@ def test_speech_of_one_response_never_goes_to_the_next(player: Player) -> None:
 
 def test_a_segment_is_spoken_once(player: Player) -> None:
     response_id = player.respond()
-    player.writes(response_id, "Hello there. And ")
+    player.writes(response_id, "Hello there, everyone. And ")
     (segment,) = player.work.segments
     player.speaks(segment, speech(100))
 
@@ -198,7 +198,7 @@ def test_twenty_interruptions_leave_nothing_behind(player: Player) -> None:
     for number in range(20):
         response_id = response_id_of(player.hears(player.says(), f"Question {number}."))
         if number % 2:
-            player.writes(response_id, "A long answer. And ")
+            player.writes(response_id, "This is a long answer. And ")
         if number % 4 == 3:
             player.speaks(player.work.segments[0], speech(200), last=False)
     player.answers(response_id_of(player.hears(player.says(), "The last one.")), "Done.")

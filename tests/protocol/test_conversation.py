@@ -168,7 +168,7 @@ def test_text_and_calls_are_retrieved_as_they_are(player: Player) -> None:
 
 def test_an_answer_can_be_retrieved_while_it_is_written(player: Player) -> None:
     response_id = player.respond()
-    player.writes(response_id, "Hi there. And ")
+    player.writes(response_id, "Hi there, all of you. And ")
     player.speaks(player.work.segments[0], speech(100, 1), last=False)
     (item_id,) = player.checker.items
 
@@ -202,20 +202,20 @@ def test_an_answer_cut_off_at_once_was_not_heard_at_all(player: Player) -> None:
 
 
 def test_truncation_at_the_end_keeps_all(player: Player) -> None:
-    item_id = spoken_answer(player, "One two. Three four.")
+    item_id = spoken_answer(player, "One two three four five. Six seven.")
     truncate(player, item_id, 2000)
 
-    assert player.items()[-1]["content"][0]["transcript"] == "One two. Three four."
+    assert player.items()[-1]["content"][0]["transcript"] == "One two three four five. Six seven."
 
 
 def test_truncation_beyond_the_end_is_refused_and_changes_nothing(player: Player) -> None:
-    item_id = spoken_answer(player, "One two. Three four.")
+    item_id = spoken_answer(player, "One two three four five. Six seven.")
     error = error_of(truncate(player, item_id, 2001))
 
     assert (error["code"], error["param"]) == ("invalid_value", "audio_end_ms")
     assert error["message"] == "Audio content of 2000ms is already shorter than 2001ms."
     assert error["event_id"] == "t1"
-    assert player.items()[-1]["content"][0]["transcript"] == "One two. Three four."
+    assert player.items()[-1]["content"][0]["transcript"] == "One two three four five. Six seven."
 
 
 def test_truncation_goes_further_but_never_back(player: Player) -> None:

@@ -54,7 +54,7 @@ def test_it_is_added_done_and_transcribed_like_a_committed_turn(player: Player) 
 
     [work] = utterances(player)
     assert work.pcm == LONG
-    heard = player.hears(work.item_id, " Hello. ")
+    heard = player.hears(work.voice_id, " Hello. ")
     assert types(heard) == [TRANSCRIPTION + "delta", TRANSCRIPTION + "completed"]
     assert {(event["item_id"], event["content_index"]) for event in heard} == {(item_id, 0)}
     assert heard[1]["transcript"] == "Hello."
@@ -69,7 +69,7 @@ def test_parts_are_told_apart(player: Player) -> None:
     first, second = utterances(player)
     assert (first.pcm, second.pcm) == (SHORT, LONG)
 
-    assert one(player.hears(second.item_id, "you?"), TRANSCRIPTION + "completed") | {
+    assert one(player.hears(second.voice_id, "you?"), TRANSCRIPTION + "completed") | {
         "event_id": ""
     } == {
         "event_id": "",
@@ -79,7 +79,7 @@ def test_parts_are_told_apart(player: Player) -> None:
         "transcript": "you?",
         "usage": {"type": "duration", "seconds": 0.7},
     }
-    player.hears(first.item_id, "Me")
+    player.hears(first.voice_id, "Me")
     content = player.send("conversation.item.retrieve", item_id="mine")[0]["item"]["content"]
     assert content == [
         voice(SHORT, transcript="Me"),
@@ -93,10 +93,10 @@ def test_a_response_waits_until_all_of_it_is_heard(player: Player) -> None:
     player.send(CREATE, item=message(voice(SHORT), voice(LONG)))
     response_id = player.respond()
     first, second = utterances(player)
-    player.hears(first.item_id, "One")
+    player.hears(first.voice_id, "One")
     assert response_id not in player.work.generations
 
-    player.hears(second.item_id, "two.")
+    player.hears(second.voice_id, "two.")
     assert words(player, response_id) == ["One two."]
     player.answers(response_id, "Three.")
     player.finish()
@@ -107,7 +107,7 @@ def test_it_asks_for_no_answer() -> None:
     player.send(CREATE, item=message(voice()))
     [work] = utterances(player)
 
-    assert player.hears(work.item_id, "Hello.") == []
+    assert player.hears(work.voice_id, "Hello.") == []
     assert player.open_response is None
 
 
@@ -117,7 +117,7 @@ def test_without_transcription_it_is_heard_all_the_same() -> None:
     response_id = player.respond()
     [work] = utterances(player)
 
-    assert player.hears(work.item_id, "Hello.") == []
+    assert player.hears(work.voice_id, "Hello.") == []
     assert words(player, response_id) == ["Hello."]
 
 
@@ -183,7 +183,7 @@ def test_it_comes_in_the_sessions_format(player: Player) -> None:
 
     [work] = utterances(player)
     assert audio.duration_ms(len(work.pcm)) == 500
-    player.hears(work.item_id, "")
+    player.hears(work.voice_id, "")
     retrieved = player.send("conversation.item.retrieve", item_id="mine")[0]
     assert len(retrieved["item"]["content"][0]["audio"]) == len(part["audio"])
 
@@ -192,7 +192,7 @@ def test_a_part_that_can_not_be_transcribed_is_told(player: Player) -> None:
     player.send(CREATE, item=message(text("x"), voice(), id="mine"))
     response_id = player.respond()
     [work] = utterances(player)
-    [failed] = player.mishears(work.item_id)
+    [failed] = player.mishears(work.voice_id)
 
     assert (failed["type"], failed["item_id"]) == (TRANSCRIPTION + "failed", "mine")
     assert (failed["content_index"], failed["error"]["code"]) == (1, "stt_failed")
@@ -207,9 +207,9 @@ def test_what_is_heard_of_an_item_that_is_gone_is_not_told(player: Player) -> No
     player.send(CREATE, item=message(voice(LONG), id="mine"))
     old, lost, new = utterances(player)
 
-    assert player.hears(old.item_id, "Old.") == []
-    assert player.mishears(lost.item_id) == []
-    heard = player.hears(new.item_id, "New.")
+    assert player.hears(old.voice_id, "Old.") == []
+    assert player.mishears(lost.voice_id) == []
+    heard = player.hears(new.voice_id, "New.")
     assert one(heard, TRANSCRIPTION + "completed")["transcript"] == "New."
     player.finish()
 
@@ -226,7 +226,7 @@ def test_what_the_user_said_meanwhile_is_answered_when_all_is_heard() -> None:
     [second] = [e["item_id"] for e in player.stops() if e["type"].endswith("committed")]
     assert player.hears(second, "") == []
 
-    events = player.hears(created.item_id, "hello.")
+    events = player.hears(created.voice_id, "hello.")
     assert types(events) == ["response.created"]
     player.answers(response_id_of(events), "Hi.")
     player.finish()
@@ -247,10 +247,10 @@ def test_a_response_hears_what_comes_with_it(player: Player, conversation: str) 
     response_id = player.respond(conversation=conversation, input=given)
     first, second = utterances(player)
     assert (first.pcm, second.pcm) == (SHORT, LONG)
-    assert player.hears(first.item_id, "Tea") == []
+    assert player.hears(first.voice_id, "Tea") == []
     assert response_id not in player.work.generations
 
-    assert player.hears(second.item_id, "coffee?") == []
+    assert player.hears(second.voice_id, "coffee?") == []
     assert words(player, response_id) == ["Tea or", "coffee?"]
     player.answers(response_id, "Tea.")
     assert len(player.items()) == (1 if conversation == "auto" else 0)
@@ -261,7 +261,7 @@ def test_a_response_fails_if_what_comes_with_it_can_not_be_heard(player: Player)
     running = player.respond()
     beside = player.respond(conversation="none", input=[message(voice())])
     [work] = utterances(player)
-    events = player.mishears(work.item_id)
+    events = player.mishears(work.voice_id)
 
     done = one(events, "response.done")["response"]
     assert (done["id"], done["status"]) == (beside, "failed")
@@ -276,7 +276,7 @@ def test_a_response_that_was_cancelled_does_not_mind_what_is_heard(player: Playe
     player.send("response.cancel")
     [work] = utterances(player)
 
-    assert player.hears(work.item_id, "Late.") == []
+    assert player.hears(work.voice_id, "Late.") == []
     player.finish()
 
 

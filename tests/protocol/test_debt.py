@@ -92,7 +92,7 @@ def test_a_cough_before_the_first_word_of_the_answer_does_not_cost_it(player: Pl
 
 def test_a_cough_in_the_middle_of_the_answer_is_not_answered(player: Player) -> None:
     first = response_id_of(player.hears(player.says(), "What time is it?"))
-    player.writes(first, "It is noon now. And ")
+    player.writes(first, "It is high noon just now. And ")
     player.speaks(player.work.segments[0], speech(500, 1), last=False)
 
     assert "response.created" not in types(player.hears(player.says(200), ""))

@@ -43,7 +43,7 @@ def test_speech_reaches_back_no_further_than_the_turn_before(player: Player) -> 
 
 def test_speech_interrupts_the_answer(player: Player) -> None:
     response_id = response_id_of(player.hears(player.says(), "Hello."))
-    player.writes(response_id, "I am ", "talking. And ")
+    player.writes(response_id, "I am ", "talking to you now. And ")
     player.speaks(player.work.segments[0], speech(400, 1), last=False)
 
     events = player.starts()

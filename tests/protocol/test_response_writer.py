@@ -269,7 +269,7 @@ def test_cancelled_before_the_first_audio_there_is_no_audio_done(player: Player)
 
 def test_cancelled_after_the_first_audio_the_audio_is_closed_first(player: Player) -> None:
     response_id = player.respond()
-    player.writes(response_id, "Well, then. And ")
+    player.writes(response_id, "Well, then, so be it. And ")
     player.speaks(player.work.segments[0], speech(100, 1), last=False)
     events = player.send(R + "cancel", response_id=response_id)
 
@@ -414,13 +414,15 @@ def test_audio_is_sent_in_pieces_of_whole_samples_and_loses_nothing(player: Play
 
 def test_sentences_are_spoken_in_their_order(player: Player) -> None:
     response_id = player.respond()
-    player.writes(response_id, "One is here. Two", " is there. And three")
+    player.writes(
+        response_id, "The first one is here. The second", " one is there at last. And the third one"
+    )
     player.ends(response_id)
 
     assert [work.text for work in player.work.segments] == [
-        "One is here.",
-        "Two is there.",
-        "And three",
+        "The first one is here.",
+        "The second one is there at last.",
+        "And the third one",
     ]
     assert [work.segment for work in player.work.segments] == [0, 1, 2]
 
@@ -462,7 +464,7 @@ def test_an_id_taken_over_while_its_item_is_written_belongs_to_the_client(
 
 def test_truncation_to_nothing_in_the_middle_still_closes_the_audio(player: Player) -> None:
     response_id = player.respond()
-    player.writes(response_id, "Well, then. And ")
+    player.writes(response_id, "Well, then, so be it. And ")
     player.speaks(player.work.segments[0], speech(100, 1), last=False)
     (item_id,) = player.checker.items
     player.send("conversation.item.truncate", item_id=item_id, content_index=0, audio_end_ms=0)

@@ -98,7 +98,7 @@ def test_a_turn_with_a_barge_in_as_they_play_it(player: Player) -> None:
     heard = player.hears(question, "Tell me a story.")
     assert types(player.send(ITEM + "retrieve", item_id=question)) == [ITEM + "retrieved"]
     response_id = response_id_of(heard)
-    player.writes(response_id, "Once upon a time. And ")
+    player.writes(response_id, "Once upon a time, there was a king. And ")
     player.speaks(player.work.segments[0], speech(900, 1), last=False)
     answer = player.checker.items[-1]
     player.starts()

@@ -55,7 +55,7 @@ def test_the_words_of_a_created_item_have_them_too(player: Player) -> None:
     [work] = player.work.utterances.values()
 
     assert work.logprobs
-    assert told(player.hears(work.item_id, "Hé you", *SURE)) == [SHOWN, SHOWN]
+    assert told(player.hears(work.voice_id, "Hé you", *SURE)) == [SHOWN, SHOWN]
 
 
 def test_a_model_that_can_not_tell_leaves_them_out(player: Player) -> None:
@@ -88,7 +88,7 @@ def test_a_session_that_only_transcribes_may_include_them() -> None:
     work = player.work.utterances[player.says()]
 
     assert work.logprobs
-    assert told(player.hears(work.item_id, "Hé you", *SURE)) == [SHOWN, SHOWN]
+    assert told(player.hears(work.voice_id, "Hé you", *SURE)) == [SHOWN, SHOWN]
 
 
 def test_another_include_is_refused(player: Player) -> None:

@@ -219,4 +219,4 @@ def test_each_utterance_is_transcribed_once(player: Player) -> None:
     player.says()
     player.says()
 
-    assert len({work.item_id for work in player.of(StartTranscription)}) == 2
+    assert len({work.voice_id for work in player.of(StartTranscription)}) == 2

@@ -1,0 +1,167 @@
+"""Voice detection of one session: from audio to what is told of the user's speech."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, assert_never
+
+import numpy as np
+import soxr
+
+from s2s_actors.actors import messages as m
+from s2s_actors.actors.endpointing import (
+    Boundary,
+    Endpointer,
+    EndpointingRules,
+    Lasted,
+    Paused,
+    Quiet,
+    Resumed,
+    Started,
+    Stopped,
+)
+from s2s_actors.protocol.audio import WIRE_RATE_HZ
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from s2s_actors.actors.lease import Lease
+    from s2s_actors.backends.base import TurnDetector, VadStream, VoiceActivityDetector
+    from s2s_actors.runtime.mailbox import Marker
+
+TELL_EVERY_MS = 1000
+"""How often the conversation hears how far voice detection has come."""
+
+
+class Ear:
+    """Listens to one session.
+
+    Promises: what it tells is on the session's clock, whatever was cleared or left out of
+    the audio; it keeps no more than the last seconds.
+    """
+
+    def __init__(self, lease: Lease, backend: VoiceActivityDetector, turns: TurnDetector) -> None:
+        self._lease = lease
+        self._rate_hz = backend.sample_rate_hz
+        self._frame_samples = backend.frame_samples
+        self._stream: VadStream = backend.open_stream(lease.session_id)
+        self._turns = turns
+        kept = -(-turns.window_samples * self._rate_hz // turns.sample_rate_hz)
+        self._recent: deque[NDArray[np.float32]] = deque(maxlen=-(-kept // self._frame_samples))
+        self._endpointer: Endpointer | None = None
+        self._generation = 0
+        self._told_ms = 0
+        self._utterance_ms = 0
+        self._waiting: NDArray[np.float32] = np.zeros(0, np.float32)
+        self._resampler: Any = None
+        self._begin_at(0)
+
+    def configure(self, message: m.ConfigureVad) -> None:
+        """Take new settings; another generation means a fresh utterance."""
+        fresh = message.generation != self._generation
+        self._generation = message.generation
+        if message.turn_detection is None:
+            self._endpointer = None
+            return
+        rules = EndpointingRules.of(message.turn_detection)
+        if self._endpointer is None or fresh:
+            self._endpointer = Endpointer(rules)
+        else:
+            self._endpointer.rules = rules
+
+    def hear(self, message: m.AudioIn) -> Iterator[Marker]:
+        """Take in audio and yield what is found in it, and from time to time how far it goes.
+
+        Each thing is yielded as soon as it is known: a model may be asked for the next one.
+        """
+        if self._endpointer is None:
+            return
+        if message.at_sample != self._next_sample:
+            self._begin_at(message.at_sample)
+        pcm = np.frombuffer(message.pcm, dtype="<i2")
+        self._next_sample += len(pcm)
+        resampled = self._resampler.resample_chunk(pcm)
+        self._waiting = np.concatenate([self._waiting, resampled.astype(np.float32) / 32768])
+        for frame in self._frames():
+            for boundary in self._judge(frame):
+                yield self._told(boundary)
+                if isinstance(boundary, Paused) and self._endpointer.rules.is_weighed:
+                    yield self._weighed()
+        if self._heard_ms - self._told_ms >= TELL_EVERY_MS:
+            self._told_ms = self._heard_ms
+            yield m.Listened(self._lease, self._told_ms)
+
+    def end(self, message: m.AudioEnded) -> list[Marker]:
+        """There is no more audio: end what is being said."""
+        if self._endpointer is None or message.generation != self._generation:
+            return []
+        return [self._told(each) for each in self._endpointer.stop(self._heard_ms)]
+
+    def played(self, message: m.AnswerPlayed) -> None:
+        """The client plays this: the microphone may hear it."""
+
+    @property
+    def _heard_ms(self) -> int:
+        return int(self._origin_ms + self._heard_samples * 1000 / self._rate_hz)
+
+    def _begin_at(self, sample: int) -> None:
+        """Start over after a gap: detection was off, or the buffer was cleared."""
+        self._next_sample = sample
+        self._origin_ms = sample * 1000 / WIRE_RATE_HZ
+        self._heard_samples = 0
+        self._told_ms = int(self._origin_ms)
+        self._waiting = np.zeros(0, np.float32)
+        self._resampler = soxr.ResampleStream(
+            WIRE_RATE_HZ, self._rate_hz, 1, dtype="int16", quality="MQ"
+        )
+        self._recent.clear()
+        self._stream.reset()
+        if self._endpointer is not None:
+            self._endpointer.reset()
+
+    def _frames(self) -> Iterator[NDArray[np.float32]]:
+        size = self._frame_samples
+        while len(self._waiting) >= size:
+            frame, self._waiting = self._waiting[:size], self._waiting[size:]
+            yield frame
+
+    def _judge(self, frame: NDArray[np.float32]) -> list[Boundary]:
+        assert self._endpointer is not None
+        start_ms = self._heard_ms
+        self._heard_samples += len(frame)
+        self._recent.append(frame)
+        probability = self._stream.probability(frame)
+        found = self._endpointer.push(probability, start_ms, self._heard_ms)
+        for boundary in found:
+            if isinstance(boundary, Started):
+                self._utterance_ms = boundary.at_ms
+        return found
+
+    def _weighed(self) -> Marker:
+        """How finished the utterance sounds; what was said before it has no part in that."""
+        samples = (self._heard_ms - self._utterance_ms) * self._rate_hz // 1000
+        heard = np.concatenate(self._recent)[-samples:]
+        if self._turns.sample_rate_hz != self._rate_hz:
+            heard = soxr.resample(heard, self._rate_hz, self._turns.sample_rate_hz)
+        completeness = self._turns.completeness(heard[-self._turns.window_samples :])
+        return m.SpeechWeighed(self._lease, completeness, self._generation)
+
+    def _told(self, boundary: Boundary) -> Marker:
+        lease, generation = self._lease, self._generation
+        match boundary:
+            case Started(at_ms=at_ms):
+                return m.SpeechStarted(lease, at_ms, generation)
+            case Lasted(at_ms=at_ms, for_ms=for_ms):
+                return m.SpeechLasted(lease, at_ms, for_ms, generation)
+            case Paused(at_ms=at_ms):
+                return m.SpeechPaused(lease, at_ms, generation)
+            case Quiet(at_ms=at_ms, for_ms=for_ms):
+                return m.SpeechQuiet(lease, at_ms, for_ms, generation)
+            case Resumed(at_ms=at_ms):
+                return m.SpeechResumed(lease, at_ms, generation)
+            case Stopped(at_ms=at_ms, quiet_ms=quiet_ms):
+                return m.SpeechStopped(lease, at_ms, quiet_ms, generation)
+            case _:
+                assert_never(boundary)

@@ -1,0 +1,58 @@
+"""How busy the models of this process are: whether there is time for guesses."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Load:
+    """Counts the work of all sessions that runs on this machine or waits for a model.
+
+    Promises: a guess is made only while most of the cores have nothing else to do, so that
+    work ahead of time in one session never holds up work that another one waits for. Safe
+    from any thread.
+    """
+
+    def __init__(self, cores: int | None = None) -> None:
+        """Begin with nothing.
+
+        Args:
+            cores: How many there are; None for those that this process may use.
+        """
+        self._cores = cores or _cores()
+        self._wanted = 0
+        self._guesses = 0
+        self._lock = threading.Lock()
+
+    @property
+    def may_guess(self) -> bool:
+        """Whether there is time for work that may prove useless; never blocks."""
+        return self._wanted < max(1, self._cores // 2) and self._guesses < self._cores
+
+    @contextmanager
+    def working(self, *, speculative: bool) -> Iterator[None]:
+        """Count a piece of work while it runs."""
+        self._count(1, speculative=speculative)
+        try:
+            yield
+        finally:
+            self._count(-1, speculative=speculative)
+
+    def _count(self, step: int, *, speculative: bool) -> None:
+        with self._lock:
+            if speculative:
+                self._guesses += step
+            else:
+                self._wanted += step

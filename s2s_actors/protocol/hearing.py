@@ -1,0 +1,354 @@
+"""The utterance that is being heard: from the first suspicion to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from s2s_actors.protocol import server_events as ev
+from s2s_actors.protocol.backchannels import is_backchannel, may_become_backchannel
+from s2s_actors.protocol.dictation import (
+    LONGEST_PIECE_MS,
+    PIECE_WORTH_KEEPING_MS,
+    Piece,
+    quietest_ms,
+)
+from s2s_actors.protocol.end_of_turn import silence_needed_ms
+from s2s_actors.protocol.ids import new_id
+from s2s_actors.protocol.session import SemanticVad
+from s2s_actors.protocol.turns import Turn, spoken_message
+from statecharts.turn import Announce, Draft, DropGuess, Guess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from s2s_actors.protocol.answering import Answering
+    from s2s_actors.protocol.desk import Desk
+    from s2s_actors.protocol.input_audio import InputAudioBuffer
+    from s2s_actors.protocol.transcripts import Transcripts
+
+LISTEN_AFTER_MS = 128
+"""When speech recognition is asked how speech over an answer begins."""
+INTERRUPT_AFTER_MS = 320
+"""Such speech stops the answer if speech recognition has not said anything by then."""
+PATIENCE_MS = 640
+"""What begins like a backchannel and goes on for so long is none."""
+_LONGEST_PAUSE_OVERLAP_MS = 64
+
+
+class Hearing:
+    """Follows one utterance at a time.
+
+    Promises: what is told to the client alternates, beginning and end; what only might be
+    an utterance, and what is done ahead in a pause, leaves no trace if it comes to nothing.
+    """
+
+    def __init__(  # noqa: PLR0913 - its neighbours, each by its name
+        self,
+        desk: Desk,
+        answering: Answering,
+        transcripts: Transcripts,
+        buffer: InputAudioBuffer,
+        *,
+        on_announced: Callable[[Turn], None],
+        on_complete: Callable[[Turn, int], None],
+        context_ready: Callable[[], bool],
+    ) -> None:
+        """Begin in silence.
+
+        Args:
+            desk: Takes what is to be done.
+            answering: Knows whether the assistant speaks, and drafts answers.
+            transcripts: Asks speech recognition.
+            buffer: Holds the audio.
+            on_announced: Told when it is sure that the user wants the floor.
+            on_complete: Told when an utterance is over, and where.
+            context_ready: Whether all that was said before is known as text.
+        """
+        self._desk = desk
+        self._answering = answering
+        self._transcripts = transcripts
+        self._buffer = buffer
+        self._on_announced = on_announced
+        self._on_complete = on_complete
+        self._context_ready = context_ready
+        self._turn: Turn | None = None
+        self._over_ms: int | None = None
+        self._looked_ms = 0
+        self._paused_ms = 0
+        self._completeness: float | None = None
+
+    @property
+    def turn(self) -> Turn | None:
+        """The utterance that the client has been told of."""
+        turn = self._turn
+        return None if turn is None or self._is_suspected(turn) else turn
+
+    @property
+    def candidate(self) -> Turn | None:
+        """What may be an utterance, told or not."""
+        return self._turn
+
+    @staticmethod
+    def _is_suspected(turn: Turn) -> bool:
+        return turn.chart.suspected.is_active or turn.chart.judging.is_active
+
+    # --- what voice detection says ------------------------------------------------------------
+
+    def started(self, start_ms: int) -> None:
+        """Speech begins."""
+        self._turn = Turn.at(start_ms)
+        self._over_ms = None
+        self._looked_ms = start_ms
+        if not self._weighs:
+            self._advance(self._turn, "confirm")
+
+    def lasted(self, at_ms: int, for_ms: int) -> None:
+        """Speech goes on."""
+        turn = self._turn
+        if turn is None:
+            return
+        if turn.chart.suspected.is_active:
+            self._weigh(turn, at_ms, for_ms)
+        elif turn.chart.hearing.is_active:
+            self._follow(turn, at_ms)
+
+    def paused(self, at_ms: int) -> None:
+        """There is a short pause."""
+        turn = self._turn
+        self._completeness, self._paused_ms = None, at_ms
+        if turn is not None and (turn.chart.suspected.is_active or turn.chart.hearing.is_active):
+            if turn.chart.hearing.is_active and not self._guesses:
+                return
+            self._advance(turn, "pause", at_ms=at_ms)
+
+    def weighed(self, completeness: float) -> None:
+        """How finished the utterance sounds at the pause."""
+        self._completeness = completeness
+
+    def is_finished(self, quiet_ms: int) -> bool:
+        """Whether the silence is long enough for what was said, and for how it was said."""
+        turn = self._turn
+        detection = self._desk.session.audio.input.turn_detection
+        if turn is None or not isinstance(detection, SemanticVad):
+            return False
+        guess = turn.dictation.guess
+        known = guess is not None and guess.text is not None and turn.dictation.is_known
+        words = turn.dictation.with_open(guess) if guess is not None and known else None
+        speech_ms = self._paused_ms - turn.start_ms
+        needed_ms = silence_needed_ms(self._completeness, words, detection.eagerness, speech_ms)
+        return quiet_ms >= needed_ms
+
+    def resumed(self, at_ms: int) -> None:
+        """Speech goes on after a pause."""
+        turn = self._turn
+        if turn is not None and not (
+            turn.chart.suspected.is_active or turn.chart.hearing.is_active
+        ):
+            self._over_ms = None
+            self._advance(turn, "resume", at_ms=at_ms)
+
+    def stopped(self, at_ms: int) -> None:
+        """The silence is long enough."""
+        turn = self._turn
+        if turn is None:
+            return
+        if turn.chart.suspected.is_active:
+            self._advance(turn, "pause", at_ms=at_ms)
+        if turn.chart.judging.is_active:
+            self._over_ms = at_ms  # its words decide whether it was anything
+        else:
+            self._complete(turn, at_ms)
+
+    def take(self) -> Turn | None:
+        """The client ends the utterance itself; nobody else will."""
+        turn = self._turn
+        if turn is None or self._is_suspected(turn):
+            self.discard()
+            return None
+        self._drop_hypothesis(turn)
+        if (guess := turn.dictation.guess) is not None:
+            # There may be more words in what voice detection has not come to.
+            self._advance(turn, "resume", at_ms=guess.end_ms + _LONGEST_PAUSE_OVERLAP_MS)
+        self._forget()
+        return turn
+
+    def discard(self) -> Turn | None:
+        """It counts for nothing; returns it if the client has been told of it."""
+        told, turn = self.turn, self._turn
+        if turn is not None:
+            self._drop_hypothesis(turn)
+            self._advance(turn, "discard")
+        self._forget()
+        return told
+
+    # --- speech over an answer ----------------------------------------------------------------
+
+    @property
+    def _weighs(self) -> bool:
+        """Whether speech has to be more than a cough or an "mm-hmm" to count."""
+        detection = self._desk.session.audio.input.turn_detection
+        may_interrupt = detection is not None and detection.interrupt_response
+        weighs = self._desk.conduct.weighs_interruptions and may_interrupt
+        return weighs and self._answering.has_floor
+
+    def _weigh(self, turn: Turn, at_ms: int, for_ms: int) -> None:
+        begun = turn.dictation.hypothesis
+        is_known = begun is not None and begun.text is not None
+        if not self._weighs or for_ms >= (PATIENCE_MS if is_known else INTERRUPT_AFTER_MS):
+            self._advance(turn, "confirm")
+        elif begun is None and for_ms >= LISTEN_AFTER_MS:
+            self._look(turn, at_ms)
+
+    # --- what speech recognition says -----------------------------------------------------------
+
+    def known(self, turn: Turn, piece: Piece) -> None:
+        """Words of an utterance are known that is not complete."""
+        if turn is not self._turn:
+            return
+        dictation = turn.dictation
+        if piece is dictation.hypothesis:
+            self._known_so_far(turn, piece)
+        elif dictation.guess is not None and dictation.guess.text is not None:
+            self._known_guess(turn, dictation.guess)
+
+    def _known_so_far(self, turn: Turn, piece: Piece) -> None:
+        if turn.chart.suspected.is_active:
+            if not may_become_backchannel(piece.text or ""):
+                self._advance(turn, "confirm")
+            return
+        turn.dictation.hypothesis = None
+        if turn.dictation.is_known:
+            self._tell_part(turn, piece)
+
+    def _known_guess(self, turn: Turn, guess: Piece) -> None:
+        if not turn.dictation.is_known:
+            return
+        text = turn.dictation.with_open(guess)
+        if turn.chart.guessing.is_active:
+            self._tell_part(turn, guess)
+            self._advance(turn, "known", wanted=True)
+        elif turn.chart.judging.is_active:
+            is_wanted = bool(text) and not (self._weighs and is_backchannel(text))
+            self._advance(turn, "known", wanted=is_wanted)
+            if turn.chart.discarded.is_active:
+                self._forget()
+            elif self._over_ms is not None:
+                self._complete(turn, self._over_ms)
+
+    def missed(self, turn: Turn, piece: Piece, code: str, message: str) -> None:
+        """Speech recognition failed on an utterance that is not complete."""
+        if turn is not self._turn:
+            return
+        if piece is turn.dictation.hypothesis:
+            turn.dictation.hypothesis = None
+        elif piece is turn.dictation.guess:
+            turn.dictation.guess = None  # it is asked for once more when the turn is over
+            self._advance(turn, "missed")
+            if self._over_ms is not None:
+                self._complete(turn, self._over_ms)
+        else:
+            turn.dictation.failure = code, message
+
+    # --- the transcript as it grows ---------------------------------------------------------------
+
+    @property
+    def _drafts(self) -> bool:
+        return self._desk.conduct.drafts and self._desk.may_guess
+
+    @property
+    def _guesses(self) -> bool:
+        """Whether the words are wanted at a pause: for a draft, or to see whether that was all."""
+        detection = self._desk.session.audio.input.turn_detection
+        return self._drafts or isinstance(detection, SemanticVad)
+
+    def _follow(self, turn: Turn, at_ms: int) -> None:
+        """Have long speech transcribed piece by piece, and look at it from time to time."""
+        if at_ms - turn.dictation.open_ms >= LONGEST_PIECE_MS:
+            self._part(turn, at_ms)
+        every_ms = self._transcripts.partial_every_ms
+        due = every_ms is not None and at_ms - self._looked_ms >= every_ms
+        if due and self._desk.may_guess and turn.dictation.hypothesis is None:
+            self._look(turn, at_ms)
+
+    def _look(self, turn: Turn, at_ms: int) -> None:
+        self._looked_ms = at_ms
+        turn.dictation.hypothesis = self._ask(turn, at_ms, speculative=True)
+
+    def _part(self, turn: Turn, at_ms: int) -> None:
+        open_ms = turn.dictation.open_ms
+        self._drop_hypothesis(turn)
+        cut_ms = open_ms + quietest_ms(self._buffer.slice(open_ms, at_ms))
+        turn.dictation.settle(self._ask(turn, cut_ms, speculative=False), next_ms=cut_ms)
+
+    def _ask(self, turn: Turn, end_ms: int, *, speculative: bool) -> Piece:
+        pcm = self._buffer.slice(turn.dictation.open_ms, end_ms)
+        return self._transcripts.ask(
+            turn, new_id("voice"), pcm, end_ms=end_ms, speculative=speculative
+        )
+
+    def _tell_part(self, turn: Turn, piece: Piece) -> None:
+        if self._transcripts.partial_every_ms is not None:
+            more = turn.partials.more(turn.dictation.with_open(piece))
+            self._transcripts.tell_part(turn.item_id, more)
+
+    def _drop_hypothesis(self, turn: Turn) -> None:
+        if turn.dictation.hypothesis is not None:
+            self._transcripts.drop(turn.dictation.hypothesis)
+            turn.dictation.hypothesis = None
+
+    # --- the chart ----------------------------------------------------------------------------
+
+    def _advance(self, turn: Turn, event: str, *, at_ms: int = 0, **data: bool) -> None:
+        for effect in turn.chart.fire(event, **data):
+            match effect:
+                case Announce():
+                    self._announce(turn)
+                case Guess():
+                    self._drop_hypothesis(turn)
+                    # An answer goes on until the words of a short burst are known.
+                    is_guess = turn.chart.guessing.is_active
+                    turn.dictation.guess = self._ask(turn, at_ms, speculative=is_guess)
+                case DropGuess():
+                    self._drop_guess(turn, at_ms)
+                case Draft():
+                    self._draft(turn)
+                case _:
+                    raise NotImplementedError(effect)
+
+    def _announce(self, turn: Turn) -> None:
+        if turn.dictation.hypothesis is not None and turn.dictation.hypothesis.text is not None:
+            turn.dictation.hypothesis = None
+        self._desk.conversation.announced = turn.item_id
+        self._desk.send(ev.SpeechStarted(item_id=turn.item_id, audio_start_ms=turn.start_ms))
+        self._on_announced(turn)
+
+    def _drop_guess(self, turn: Turn, at_ms: int) -> None:
+        self._answering.drop_draft()
+        guess, turn.dictation.guess = turn.dictation.guess, None
+        if guess is None:
+            return
+        goes_on = turn.chart.hearing.is_active
+        if goes_on and guess.end_ms - turn.dictation.open_ms >= PIECE_WORTH_KEEPING_MS:
+            self._transcripts.keep(guess)
+            next_ms = max(turn.dictation.open_ms, at_ms - _LONGEST_PAUSE_OVERLAP_MS)
+            turn.dictation.settle(guess, next_ms=next_ms)
+        else:
+            self._transcripts.drop(guess)
+
+    def _draft(self, turn: Turn) -> None:
+        guess = turn.dictation.guess
+        assert guess is not None
+        text = turn.dictation.with_open(guess)
+        if text and self._drafts and self._desk.answers and self._context_ready():
+            self._answering.draft(spoken_message(turn.item_id, text))
+
+    def _complete(self, turn: Turn, at_ms: int) -> None:
+        self._forget()
+        end_ms = max(at_ms, turn.start_ms)
+        self._desk.send(ev.SpeechStopped(item_id=turn.item_id, audio_end_ms=end_ms))
+        self._on_complete(turn, end_ms)
+
+    def _forget(self) -> None:
+        self._turn = None
+        self._over_ms = None
+        self._desk.conversation.announced = None

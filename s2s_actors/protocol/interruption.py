@@ -1,0 +1,58 @@
+"""An answer that was interrupted, and how it would go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from s2s_actors.protocol.conversation import heard_words
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.conversation import Entry
+    from s2s_actors.protocol.response_plan import ResponsePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A message that the assistant speaks or has spoken.
+
+    Attributes:
+        plan: The response that it belongs to.
+        entry: The message, which knows how much of it was heard.
+        text: All that was written, heard or not.
+    """
+
+    plan: ResponsePlan
+    entry: Entry
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """What the user has stopped by speaking.
+
+    Attributes:
+        spoken: What was being said, None if no sound of it had been sent.
+        resumes: Whether it may go on if the user had nothing to say.
+        is_owed: Nothing had been given yet: what the user had said still wants its answer.
+    """
+
+    spoken: Spoken | None
+    resumes: bool
+    is_owed: bool
+
+    @property
+    def rest(self) -> str:
+        """What is left to say; begins with the word that was cut."""
+        if self.spoken is None:
+            return ""
+        entry, text = self.spoken.entry, self.spoken.text
+        if entry.heard_ms is None:
+            return ""
+        heard = heard_words(entry.pieces, entry.heard_ms)
+        return " ".join(text.split()[len(heard.split()) :])
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether there is something to go on with."""
+        return self.resumes and bool(self.rest)
