@@ -13,7 +13,7 @@ _CLAUSE_END_BEFORE_SPACE = ":…-\u2013\u2014"
 _WIDE_CLAUSE_END = "\uff0c\u3001\uff1b\uff1a\uff01\uff1f"
 _AROUND_WORDS = "*_\"'\u2019\u201c\u201d()"
 _IN_WORDS = str.maketrans("", "", "'\u2019-")
-_FENCES = ("```", "~~~")
+_FENCES, _FENCE_MARKS = ("```", "~~~"), "`~"
 # English: a break before one of these is heard least.
 _JOINING = """
 and or but because which who that when while where if so as than with for from in on at by
@@ -25,7 +25,7 @@ _NO_SENTENCE_END = re.compile(
     r"(?:^|[^\w.,])(?:\d{1,2}|prof|e\.g|i\.e|etc|vs|approx|fig|vol|z\.\s?b|bzw|ca|usw)\.\W*$",
     re.IGNORECASE,
 )
-_HARD_LIMIT_LETTERS = 300
+_HARD_LIMIT_LETTERS, _HARD_LIMIT_CHARS = 300, 600
 _WIDE_LETTERS = 3
 
 
@@ -80,36 +80,38 @@ class OpenPiece:
         """Where each character that the library has seen ends in the text; no white space."""
         self._line_start = self._word_start = 0
         self._short_end = self._clause_end = self._phrase_end = self._word_end = 0
-        self._is_code = False
+        self.is_code = False
 
     def read(self, char: str) -> int:
         """Read one character and return where to cut the text, or 0 to go on."""
+        if not self.text and char.isspace():
+            return 0
         self.text += char
         self._letters += _letters(char)
-        line = self.text[self._line_start :]
-        if self._is_code:
-            cut = self._code_end(char, line)
-        elif line.lstrip() in _FENCES:
-            cut = self._code_begins()
-        else:
-            cut = self._sentence_end(char)
-            if not self._long_enough(cut, self._patience.sentence):
-                self._short_end = cut or self._short_end
-                self._note_places(char)
-                cut = self._other_place()
+        cut = self._code_end(char) if self.is_code else self._text_end(char)
         if char == "\n":
             self._line_start = len(self.text)
         if char.isspace():
             self._word_start = len(self.text)
         return cut
 
-    def _code_begins(self) -> int:
-        self._is_code = not self.text[: self._line_start].strip()
-        return 0 if self._is_code else self._line_start
-
-    def _code_end(self, char: str, line: str) -> int:
-        closed = char == "\n" and self._line_start and line.strip() in _FENCES
+    def _code_end(self, char: str) -> int:
+        closed = char == "\n" and self._line_start and self._line().strip() in _FENCES
         return len(self.text) if closed else 0
+
+    def _text_end(self, char: str) -> int:
+        if char in _FENCE_MARKS and self._line().lstrip() in _FENCES:
+            self.is_code = self._line_start == 0
+            return self._line_start
+        cut = self._sentence_end(char)
+        if self._long_enough(cut, self._patience.sentence):
+            return cut
+        self._short_end = cut or self._short_end
+        self._note_places(char)
+        return self._other_place()
+
+    def _line(self) -> str:
+        return self.text[self._line_start :]
 
     def _sentence_end(self, char: str) -> int:
         if char == "\n":
@@ -160,7 +162,7 @@ class OpenPiece:
         ):
             if self._letters >= needed and self._long_enough(place, shortest):
                 return place
-        return 0
+        return (self._word_end or len(self.text)) if len(self.text) > _HARD_LIMIT_CHARS else 0
 
     def _long_enough(self, place: int, least: int) -> bool:
         return place > 0 and letters(self.text[:place]) >= least

@@ -18,9 +18,9 @@ _LONGEST_LETTERS = 160
 class SpeechPieces:
     """Cuts the streamed text of one message into pieces to speak.
 
-    Promises: the pieces in order hold every character but white space once; a piece has
-    characters to show; it depends on the text alone, not on how the text is cut into deltas,
-    where it is cut. Words are never cut, but scripts without spaces between them are.
+    Promises: the pieces in order hold every character but white space once; no piece is blank;
+    where it is cut depends on the text alone, not on how the text is cut into deltas. Words
+    are not cut unless there is no end to them, but scripts without spaces between words are.
 
     The first piece ends with the first clause that takes long enough to say. What follows may
     be twice as long as all that was said before it, for it has to be written and spoken while
@@ -60,7 +60,8 @@ class SpeechPieces:
         piece, rest = self._open.text[:cut].strip(), self._open.text[cut:]
         if piece:
             pieces.append(piece)
-            self._said_letters += letters(piece)
+            # Code is not read out.
+            self._said_letters += 0 if self._open.is_code else letters(piece)
         self._open = OpenPiece(self._patience())
         return rest
 

@@ -129,6 +129,16 @@ def test_a_sentence_that_does_not_end_is_spoken_all_the_same() -> None:
     assert max(map(len, cut("水" * 900))) < 120
 
 
+@pytest.mark.parametrize("text", ["…", "...", "A.", "x", "!"])
+def test_what_a_model_writes_over_and_over_does_not_pile_up(text: str) -> None:
+    assert max(map(len, cut(text * 2000))) <= 601
+
+
+def test_code_does_not_count_as_something_to_listen_to() -> None:
+    text = "Some words, and some more, and again some more, and so on, and yet some more of them."
+    assert cut("```\n" + "x = 1\n" * 50 + "```\n" + text)[1:] == cut(text)
+
+
 def test_lines_are_ends_and_list_numbers_are_not() -> None:
     assert cut("Here is what you need to buy:\n1. Eggs from the farm\n2. Milk from the shop\n") == [
         "Here is what you need to buy:",
