@@ -25,7 +25,9 @@ STAGE_CLASSES: Final[Mapping[Stage, str]] = {
 }
 _HALF: Final = 530
 _WHOLE: Final = 1090
-_ROW: Final = 58
+_THICK: Final = 52
+_NARROW: Final = 34
+"""A bar narrower than that has no room for its number."""
 
 
 def latency_spread(rows: Mapping[str, Sequence[TurnRow]]) -> str:
@@ -38,6 +40,8 @@ def latency_spread(rows: Mapping[str, Sequence[TurnRow]]) -> str:
     )
     plot.x_axis(ticks(low, high), "ms from the end of speech to the first audio")
     plot.y_axis([0, 25, 50, 75, 100], "%")
+    if not known:
+        plot.text((plot.x.start + plot.x.end) / 2, 144, "no turn was answered in time", "tick")
     for name, values in latencies.items():
         if values:
             ordered = sorted(values)
@@ -52,14 +56,11 @@ def stage_bars(rows: Mapping[str, Sequence[TurnRow]]) -> str:
     falls = {name: fall for name, fall in falls.items() if len(fall.steps) > 1}
     ends = [place for fall in falls.values() for place in _places(fall)]
     low, high = _range(ends)
-    height = 40 + _ROW * max(1, len(falls)) + 46
-    bottom = height - 46
-    plot = Plot(
-        _HALF, height, Span(low, high, 34, _HALF - 64), Span(0, 1, bottom, 20), "Where time goes"
-    )
+    plot = Plot(_HALF, 300, Span(low, high, 34, _HALF - 64), Span(0, 1, 250, 24), "Where time goes")
     plot.x_axis(ticks(low, high, about=5), "ms after the end of speech (medians)")
+    room = (plot.y.start - plot.y.end) / max(1, len(falls))
     for number, (name, fall) in enumerate(falls.items()):
-        _stage_bar(plot, name, fall, 34 + number * _ROW)
+        _stage_bar(plot, name, fall, plot.y.end + (number + 0.5) * room)
     return plot.drawn()
 
 
@@ -111,16 +112,17 @@ def cut_off_bars(rows: Mapping[str, Sequence[TurnRow]]) -> str:
     return plot.drawn()
 
 
-def _stage_bar(plot: Plot, name: str, fall: Waterfall, top: float) -> None:
-    places = _places(fall)
-    plot.text(plot.x.start - 14, top + 22, name, f"name {name}")
+def _stage_bar(plot: Plot, name: str, fall: Waterfall, middle: float) -> None:
+    places, line = _places(fall), middle + 4
+    plot.text(plot.x.start - 14, line, name, f"name {name}")
     for number, step in enumerate(fall.steps[1:], start=1):
         left, right = plot.x.at(places[number - 1]), plot.x.at(places[number])
         tip = f"{step.stage}: +{step.interval_ms} ms"
-        plot.bar((left, top, right - left, 34), STAGE_CLASSES[step.stage], tip)
-        if right - left > 34:
-            plot.text((left + right) / 2, top + 22, str(step.interval_ms), "inside")
-    plot.text(plot.x.at(places[-1]) + 8, top + 22, f"{places[-1]} ms", "total", "start")
+        box = (left, middle - _THICK / 2, right - left, _THICK)
+        plot.bar(box, STAGE_CLASSES[step.stage], tip)
+        if right - left > _NARROW:
+            plot.text((left + right) / 2, line, str(step.interval_ms), "inside")
+    plot.text(plot.x.at(places[-1]) + 8, line, f"{places[-1]} ms", "total", "start")
 
 
 def _fall(turns: Sequence[TurnRow]) -> Waterfall:

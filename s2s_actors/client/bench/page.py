@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html"]
 
 _TITLES: Final = {
-    "turns": "turns",
+    "turns": "plain questions",
     "pauses": "sentences with a pause",
     "soak": "the soak",
 }
@@ -51,8 +51,8 @@ def _parts(result: Result) -> Iterator[str]:
         rows = _turn_rows(result, scenario)
         if any(rows.values()):
             yield from _turn_charts(scenario, rows)
-    for scenario in ("backchannel", "noise"):
-        yield small_sound_table(result, scenario)
+    sounds = "".join(small_sound_table(result, name) for name in ("backchannel", "noise"))
+    yield f'<div class="pair">{sounds}</div>'
     yield scenario_table(result)
     yield environment(result)
 
@@ -84,7 +84,7 @@ def _turn_charts(scenario: str, rows: Mapping[str, Sequence[TurnRow]]) -> Iterat
             f"Cut off in a pause, {of}",
             "Share of sentences that were committed or answered before their end.",
             cut_off_bars(rows),
-            _server_legend(rows),
+            "".join(f'<span><i class="{name}"></i>{name}</span>' for name in rows),
         )
         if has_pauses
         else _section(
@@ -103,7 +103,7 @@ def _turn_charts(scenario: str, rows: Mapping[str, Sequence[TurnRow]]) -> Iterat
     yield f'<div class="pair">{first}{second}</div>'
     if not has_pauses:
         yield _section(
-            f"Every turn, {of}",
+            f"Turn by turn, {of}",
             "A ring is the first turn of a session, a cross a turn that was cut off.",
             over_time(rows),
             _server_legend(rows),

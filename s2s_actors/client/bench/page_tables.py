@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from s2s_actors.client.bench.figures import Count, count_of
 from s2s_actors.client.bench.names import COUNTS, FIGURES, counts_of, figures_of
 from s2s_actors.client.bench.rows import BackchannelRow, NoiseRow
-from s2s_actors.client.bench.table import percentiles
+from s2s_actors.client.bench.table import percentiles, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def small_sound_table(result: Result, scenario: str) -> str:
         )
         lines += f"<tr><td>{escape(stimulus)}</td>{cells}</tr>"
     return (
-        f"<section><h2>{title}</h2><table><thead><tr><th></th>{heads}</tr></thead>"
+        f'<section><h2>{title}</h2><table class="sounds"><thead><tr><th></th>{heads}</tr></thead>'
         f"<tbody>{lines}</tbody></table></section>"
     )
 
@@ -88,16 +88,14 @@ def _summary_rows(summary: Summary) -> Iterator[str]:
         )
         yield f"<tr><td>{escape(FIGURES.get(key, key))}</td>{cells}<td>{figure.n}</td></tr>"
     for key in counts_of(summary):
-        count = summary.counts[key]
-        share = "" if count.percent is None else f"{count.percent:.1f} %"
-        yield (
-            f"<tr><td>{escape(COUNTS.get(key, key))}</td><td>{count.count}</td><td>{share}</td>"
-            f"<td></td><td>{count.of}</td></tr>"
-        )
+        share, base = share_of(summary.counts[key])
+        name = escape(COUNTS.get(key, key))
+        yield f"<tr><td>{name}</td><td>{share}</td><td></td><td></td><td>{base}</td></tr>"
     for reason, number in summary.failures.items():
+        base = f"{number} of {summary.trials}"
         yield (
-            f'<tr class="failure"><td>failed: {escape(reason)}</td><td>{number}</td><td></td>'
-            f"<td></td><td>{summary.trials}</td></tr>"
+            f'<tr class="failure"><td>failed: {escape(reason)}</td>{"<td></td>" * 3}'
+            f"<td>{base}</td></tr>"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from s2s_actors.client.bench.figures import Count, Figure
     from s2s_actors.client.bench.result import Result
@@ -14,53 +14,55 @@ if TYPE_CHECKING:
 __all__ = ["tiles"]
 
 _FIGURES: Final = (
-    ("turns", "latency_ms", "voice to voice"),
+    ("turns", "latency_ms", "voice to voice, median"),
     ("soak", "latency_ms", "voice to voice, soak"),
-    ("barge-in", "cancelled_ms", "stops when you speak"),
+    ("barge-in", "cancelled_ms", "stops when you speak, median"),
 )
 _COUNTS: Final = (
-    ("turns", "cut_off", "cut off", "turns"),
-    ("turns", "word_errors", "word errors", "words"),
-    ("pauses", "cut_off", "cut off while thinking", "sentences"),
-    ("backchannel", "interrupted", "broken off by a small sound", "answers"),
-    ("noise", "fell_for_noise", "noise taken for speech", "noises"),
+    ("turns", "cut_off", "cut off"),
+    ("turns", "word_errors", "word errors"),
+    ("pauses", "cut_off", "cut off while thinking"),
+    ("backchannel", "interrupted", "broken off by a small sound"),
+    ("noise", "fell_for_noise", "noise taken for speech"),
 )
 
 
 def tiles(result: Result) -> str:
-    """What one wants to know first, for each server; only what was measured."""
-    return f'<div class="tiles">{"".join(_tiles(result))}</div>'
+    """What one wants to know first, all servers in one tile; only what was measured."""
+    return f'<div class="tiles">{"".join(_tiles(result.summaries))}</div>'
 
 
-def _tiles(result: Result) -> Iterator[str]:
-    for summary in result.summaries:
-        server = summary.server if len(result.servers) > 1 else ""
-        for what, value, more in _headlines(summary):
-            name = f' <b class="{server}">{server}</b>' if server else ""
-            yield (
-                f'<div class="tile"><div class="what">{what}{name}</div>'
-                f'<div class="value">{value}</div><div class="more">{more}</div></div>'
-            )
-
-
-def _headlines(summary: Summary) -> Iterator[tuple[str, str, str]]:
+def _tiles(summaries: Sequence[Summary]) -> Iterator[str]:
     for scenario, key, what in _FIGURES:
-        figure = summary.figures.get(key)
-        if scenario == summary.scenario and figure is not None:
-            yield what, _ms(figure), _more(figure)
-    for scenario, key, what, things in _COUNTS:
-        count = summary.counts.get(key)
-        if scenario == summary.scenario and count is not None:
-            yield what, _percent(count), f"{count.count} of {count.of} {things}"
+        found = {each.server: each.figures.get(key) for each in _of(summaries, scenario)}
+        yield _tile(what, {name: _timed(figure) for name, figure in found.items() if figure})
+    for scenario, key, what in _COUNTS:
+        counts = {each.server: each.counts.get(key) for each in _of(summaries, scenario)}
+        yield _tile(what, {name: _shared(count) for name, count in counts.items() if count})
 
 
-def _ms(figure: Figure) -> str:
-    return f"{figure.p50:.0f} <small>ms</small>"
+def _of(summaries: Sequence[Summary], scenario: str) -> list[Summary]:
+    return [summary for summary in summaries if summary.scenario == scenario]
 
 
-def _more(figure: Figure) -> str:
-    return f"median · p90 {figure.p90:.0f} ms · n {figure.n}"
+def _tile(what: str, values: Mapping[str, tuple[str, str]]) -> str:
+    if not values:
+        return ""
+    several = len(values) > 1
+    shown = "".join(
+        f'<div><div class="value">{value}</div><div class="more">'
+        + (f'<b class="{name}">{name}</b> ' if several else "")
+        + f"{more}</div></div>"
+        for name, (value, more) in values.items()
+    )
+    return (
+        f'<div class="tile"><div class="what">{what}</div><div class="values">{shown}</div></div>'
+    )
 
 
-def _percent(count: Count) -> str:
-    return f"{count.percent or 0.0:.0f} <small>%</small>"
+def _timed(figure: Figure) -> tuple[str, str]:
+    return f"{figure.p50:.0f} <small>ms</small>", f"p90 {figure.p90:.0f}, n {figure.n}"
+
+
+def _shared(count: Count) -> tuple[str, str]:
+    return f"{count.percent or 0.0:.0f} <small>%</small>", f"{count.count} of {count.of}"

@@ -23,13 +23,14 @@ h1 { font-size: 27px; margin: 0 0 4px; letter-spacing: -.01em; }
 h2 { font-size: 17px; margin: 0 0 2px; }
 p { margin: 0 0 8px; } .soft, .note { color: var(--soft); } .note { font-size: 13px; }
 .tiles { display: grid; gap: 14px; margin: 22px 0;
-  grid-template-columns: repeat(auto-fit, minmax(170px, 1fr)); }
+  grid-template-columns: repeat(auto-fit, minmax(236px, 1fr)); }
+.values { display: flex; gap: 22px; }
 .tile, section { background: var(--card); border: 1px solid var(--rule); border-radius: 12px; }
 .tile { padding: 14px 16px; } .tile .what { color: var(--soft); font-size: 13px; }
 .tile .value { font-size: 27px; font-weight: 650; letter-spacing: -.02em;
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 .tile .value small { font-size: 15px; font-weight: 500; color: var(--soft); letter-spacing: 0; }
-.tile .more { color: var(--soft); font-size: 13px; }
+.tile .more { color: var(--soft); font-size: 13px; white-space: nowrap; }
 .pair { display: grid; gap: 14px; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); }
 section { padding: 16px 18px 18px; margin: 0 0 14px; min-width: 0; overflow-x: auto; }
 .pair section { margin: 0 0 14px; }
@@ -58,6 +59,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { padding: 5px 10px 5px 0; text-align: right; border-bottom: 1px solid var(--rule);
   white-space: nowrap; } th:first-child, td:first-child { text-align: left; white-space: normal; }
 th { color: var(--soft); font-weight: 500; font-size: 13px; } td.few { color: var(--soft); }
+table.sounds th, table.sounds td { text-align: left; }
 tr.head td { font-weight: 650; padding-top: 16px; border-bottom: 2px solid var(--rule); }
 b.A { color: var(--a); } b.B { color: var(--b); }
 .chip { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 13px; }

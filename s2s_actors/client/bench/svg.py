@@ -37,7 +37,7 @@ def ticks(low: float, high: float, *, about: int = 6) -> list[float]:
         return [low]
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(size * power for size in (1, 2, 5, 10) if size * power >= raw * 0.999)
+    step = next(size * power for size in (1, 2, 5, 10) if size * power >= raw * 0.75)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [number * step for number in range(first, last + 1)]
 

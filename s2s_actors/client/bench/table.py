@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from s2s_actors.client.bench.figures import Count, Figure
-    from s2s_actors.client.bench.result import Result
+    from s2s_actors.client.bench.result import Probe, Result
     from s2s_actors.client.bench.summary import Summary
 
-__all__ = ["percentiles", "show_result"]
+__all__ = ["percentiles", "share_of", "show_result"]
 
 _FOOTNOTE = (
     "Times in ms. In brackets: too few values for that percentile (p90 wants 10, p99 wants 100), "
@@ -34,9 +34,7 @@ def show_result(console: Console, result: Result) -> None:
         console.print()
         console.print(_table(summary))
     for probe in result.probes:
-        shown = "  ".join(percentiles(probe.updated_ms)) if probe.updated_ms else probe.problem
-        line = f"idle client on {probe.server} during {probe.scenario}, session.update: {shown}"
-        console.print(Text(printable(line)), soft_wrap=True)
+        console.print(Text(printable(_probe_line(probe))), soft_wrap=True)
     console.print(Text(_FOOTNOTE, "dim"), soft_wrap=True)
 
 
@@ -48,6 +46,19 @@ def percentiles(figure: Figure) -> tuple[str, str, str]:
     )
     p50, p90, p99 = (text if enough else f"({text})" for text, enough in texts)
     return p50, p90, p99
+
+
+def _probe_line(probe: Probe) -> str:
+    what = f"idle client on {probe.server} during {probe.scenario}"
+    if probe.updated_ms is None:
+        return f"{what}: {probe.problem or 'no answer'}"
+    p50, p90, p99 = percentiles(probe.updated_ms)
+    return f"{what}: session.updated after {p50}, p90 {p90}, p99 {p99}, n {probe.updated_ms.n}"
+
+
+def share_of(count: Count) -> tuple[str, str]:
+    """The share in percent, and what it is of."""
+    return f"{count.percent or 0.0:.1f} %", f"{count.count} of {count.of}"
 
 
 def _table(summary: Summary) -> Table:
@@ -65,12 +76,8 @@ def _table(summary: Summary) -> Table:
         figure = summary.figures[key]
         table.add_row(FIGURES.get(key, key), *percentiles(figure), str(figure.n))
     for key in counts_of(summary):
-        table.add_row(COUNTS.get(key, key), *_count_cells(summary.counts[key]))
+        share, base = share_of(summary.counts[key])
+        table.add_row(COUNTS.get(key, key), share, "", "", base)
     for reason, number in summary.failures.items():
-        table.add_row(Text(printable(reason), "red"), str(number), "", "", "")
+        table.add_row(Text(printable(reason), "red"), "", "", "", f"{number} of {summary.trials}")
     return table
-
-
-def _count_cells(count: Count) -> tuple[str, str, str, str]:
-    share = "" if count.percent is None else f"{count.percent:.1f} %"
-    return str(count.count), share, "", str(count.of)
