@@ -58,6 +58,7 @@ def test_words_between_spaces_stay_whole(words: list[str]) -> None:
         ("That was a long time ago — b", "That was a long time ago —"),
         ("Das ist aber eine gute Frage, ", "Das ist aber eine gute Frage,"),
         ("\u6211\u662f\u8bed\u8a00\u6a21\u578b\uff0c",) * 2,
+        ("We went to the **old town**, ", "We went to the **old town**,"),
         ("**Paris is the capital,**", "**Paris is the capital,"),
     ],
 )

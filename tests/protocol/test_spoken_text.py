@@ -114,7 +114,7 @@ def test_maths_keeps_its_meaning(written: str, said: str) -> None:
         ("$5-$10", "5 dollars to 10 dollars"),
         ("It was on 2026-11-29.", "It was on November 29, 2026."),
         ("10-20 people in 1990–2000", "10 to 20 people in 1990 to 2000"),  # noqa: RUF001
-        ("from 10:30-11:30", "from 10:30 to 11:30"),
+        ("from 10:30-11:30, it was 3-1", "from 10:30 to 11:30, it was 3 1"),
         ("1,234.56 at 10:30 is 3.14", "1,234.56 at 10:30 is 3.14"),
         ("the 1st of v2.0", "the 1st of v2.0"),
         ("Call 555-1234 or +49 30 1234.", "Call 5 5 5, 1 2 3 4 or +4 9, 3 0, 1 2 3 4."),
