@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from s2s_actors.client.bench.figures import Count, count_of
 from s2s_actors.client.bench.names import COUNTS, FIGURES, counts_of, figures_of
 from s2s_actors.client.bench.rows import BackchannelRow, NoiseRow
-from s2s_actors.client.bench.table import percentiles, share_of
+from s2s_actors.client.bench.table import percentiles, pool_line, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,11 @@ def environment(result: Result) -> str:
         ("command", f"<code>{escape(result.options.command)}</code>"),
         ("client", escape(client)),
         *((f"server {server.name}", escape(_models(server))) for server in result.servers),
+        *(
+            (f"pool of {name} at the end", escape(pool_line(pool)))
+            for name, pool in result.pools.items()
+            if pool
+        ),
     ]
     lines = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts)
     return f"<section><h2>Where this comes from</h2><dl>{lines}</dl></section>"

@@ -53,7 +53,7 @@ def run(options: BenchOptions) -> int:
     """Measure, report; return the exit code (0, 1 or 130).
 
     1 means that a scenario could not be measured on a server, or nothing at all; the reasons
-    are in the report and on standard error.
+    are in the report and on standard error. A server of our own never outlives this call.
     """
     try:
         texts = references(options.reference) if options.reference else {}

@@ -12,13 +12,15 @@ from s2s_actors.client.bench.names import COUNTS, FIGURES, counts_of, figures_of
 from s2s_actors.client.folding import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
 
     from s2s_actors.client.bench.figures import Count, Figure
     from s2s_actors.client.bench.result import Probe, Result
     from s2s_actors.client.bench.summary import Summary
 
-__all__ = ["percentiles", "share_of", "show_result"]
+__all__ = ["percentiles", "pool_line", "share_of", "show_result"]
 
 _FOOTNOTE = (
     "Times in ms. In brackets: too few values for that percentile (p90 wants 10, p99 wants 100), "
@@ -35,7 +37,22 @@ def show_result(console: Console, result: Result) -> None:
         console.print(_table(summary))
     for probe in result.probes:
         console.print(Text(printable(_probe_line(probe))), soft_wrap=True)
+    for name, pool in result.pools.items():
+        if pool:
+            console.print(Text(f"pool of {name} at the end: {pool_line(pool)}"), soft_wrap=True)
     console.print(Text(_FOOTNOTE, "dim"), soft_wrap=True)
+
+
+def pool_line(pool: Mapping[str, object]) -> str:
+    """How many units there are, what they do, and how many of their stages were replaced."""
+    counts, units = pool.get("counts"), pool.get("units")
+    parts = [f"{pool.get('size')} units"]
+    if isinstance(counts, dict):
+        parts += [f"{number} {state}" for state, number in counts.items() if number]
+    if isinstance(units, list):
+        restarts = sum(int(unit.get("restarts", 0)) for unit in units if isinstance(unit, dict))
+        parts.append(f"{restarts} stages replaced")
+    return ", ".join(parts)
 
 
 def percentiles(figure: Figure) -> tuple[str, str, str]:

@@ -149,6 +149,6 @@ def a_result(rows: Sequence[Row] | None = None) -> Result:
             Probe(scenario="turns", server="A", updated_ms=Figure(100, 1.0, 2.0, 31.0, 0.5, 40.0)),
             Probe(scenario="turns", server="B", problem="no unit"),
         ],
-        pools={"A": {"size": 4}},
+        pools={"A": {"size": 4, "counts": {"idle": 3, "draining": 1}, "units": [{"restarts": 2}]}},
         machine=Machine(version="1", python="3.11", system="Linux x", cores=2, load=0.5),
     )

@@ -75,6 +75,7 @@ def test_the_page_shows_the_figures() -> None:
         assert shown in page
     assert "<td>1</td><td>2</td><td>31</td><td>100</td>" in page  # the idle client
     assert "no unit" in page
+    assert "4 units, 3 idle, 1 draining, 2 stages replaced" in page
 
 
 def test_what_a_server_says_can_not_break_the_page() -> None:

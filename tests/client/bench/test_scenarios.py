@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from s2s_actors.backends.script import LlmScript, Script, SttScript, TtsScript
@@ -60,14 +61,14 @@ def server() -> Iterator[RunningServer]:
         yield running
 
 
-def measure(tmp_path: Path, server: RunningServer, **options: Any) -> Report:
+def measure(tmp_path: Path, server: RunningServer | None, **options: Any) -> Report:
     clip = tmp_path / "clip.wav"
     write_wav(clip, silence(60) + tone(600) + silence(60))
     texts = tmp_path / "texts.tsv"
     texts.write_text("clip.wav\twhat is it\n")
     path = tmp_path / "bench.json"
     settings: dict[str, Any] = {
-        "url": f"ws://127.0.0.1:{server.port}",
+        "url": f"ws://127.0.0.1:{server.port}" if server else None,
         "audio": (clip,),
         "reference": texts,
         "window_ms": 200,
@@ -167,6 +168,16 @@ def test_semantic_vad_and_its_eagerness_reach_the_server(
         for eagerness in ("high", "low")
     )
     assert {eager["problem"], patient["problem"]} == {""}
+
+
+def test_a_server_of_its_own_is_started_and_stopped(tmp_path: Path) -> None:
+    kinds = ("vad", "stt", "llm", "tts")
+    flags = tuple(part for kind in kinds for part in (f"--{kind}", "scripted"))
+    report = measure(tmp_path, None, url=None, serve_args=flags, reference=None)
+    assert report.code == 0
+    assert report.summary()["figures"]["latency_ms"]["n"] == 1
+    assert report.data["pools"]["A"]["size"] == 3
+    assert psutil.Process().children() == []
 
 
 def test_a_server_that_is_full_is_counted_and_the_others_are_measured(tmp_path: Path) -> None:
