@@ -32,6 +32,17 @@ January February March April May June July August September October November Dec
 """
 _MONTHS = _MONTH_NAMES.split()
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
+_SCALES = {
+    "thousand": "thousand",
+    "million": "million",
+    "billion": "billion",
+    "trillion": "trillion",
+    "k": "thousand",
+    "K": "thousand",
+    "M": "million",
+    "bn": "billion",
+    "B": "billion",
+}
 _UNITS = {
     "km/h": "kilometers per hour",
     "m/s": "meters per second",
@@ -83,15 +94,19 @@ def _money(match: re.Match[str]) -> str:
     if unit != "yen" and (amount != "1" or scale):
         unit += "s"
     if scale:
-        return f"{amount}{'.' + cents if cents else ''} {scale} {unit}"
+        return f"{amount}{'.' + cents if cents else ''} {_SCALES[scale]} {unit}"
     return f"{amount} {unit} {int(cents)}" if cents and int(cents) else f"{amount} {unit}"
 
 
 def _range(match: re.Match[str]) -> str:
-    low, high = (float(match[name].replace(":", ".")) for name in ("low", "high"))
+    low, high = (float(match[name].replace(":", ".").replace(",", "")) for name in ("low", "high"))
     if low >= high:
         return f"{match['low']} {match['high']}"
     return f"{match['low']} to {match['high']}"
+
+
+def _month(match: re.Match[str]) -> str:
+    return next(month for month in _MONTHS if month.startswith(match[1][:3]))
 
 
 def _digits(match: re.Match[str]) -> str:
@@ -113,6 +128,7 @@ def _power(match: re.Match[str]) -> str:
     return named.get(match[1], f" to the power of {match[1]}")
 
 
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d{1,4}(?:[.:]\d{1,2})?)"
 _Rule = tuple[str, "str | Callable[[re.Match[str]], str]"]
 _SOURCES: tuple[_Rule, ...] = (
     # A voice takes the groups of a telephone number for numbers.
@@ -124,15 +140,15 @@ _SOURCES: tuple[_Rule, ...] = (
     (
         (
             r"(?P<sign>[$€£¥₹])\s?(?P<amount>\d+(?:,\d{3})*)(?:\.(?P<cents>\d{1,2}))?(?![\d,.]*\d)"
-            r"(?:\s?(?P<scale>thousand|million|billion|trillion)\b)?"
+            rf"(?:\s?(?P<scale>{'|'.join(_SCALES)})\b)?"
         ),
         _money,
     ),
     (r"(?<=\d)\s?\$", " dollars"),
     (
         (
-            r"(?<![\d.,:/-])(?P<low>\d{1,4}(?:[.:]\d{1,2})?)(?:-|\s?\u2013\s?)"
-            r"(?P<high>\d{1,4}(?:[.:]\d{1,2})?)(?![\d,:/-]|\.\d)"
+            rf"(?<![\d.,:/-])(?P<low>{_NUMBER})(?:-|\s?\u2013\s?)"
+            rf"(?P<high>{_NUMBER})(?![\d:/-]|[.,]\d)"
         ),
         _range,
     ),
@@ -153,6 +169,8 @@ _SOURCES: tuple[_Rule, ...] = (
     (r"\s*(?:[-=]+>|→|⇒|➔)\s*", " to "),
     (r"(?<=[\w)])\s*<\s*(?=[\w(])", " is less than "),
     (r"(?<=[\w)])\s*>\s*(?=[\w(])", " is greater than "),
+    (r"(?<=\w)/(?=(?:second|minute|hour|day|week|month|year|person)\b)", " per "),
+    (r"\b(Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?=\s+\d)", _month),
     (r"~\s?(?=[\d$€£])", "about "),
     (r"\b([CF])#", r"\1 sharp"),
     (r"(?<!\w)(?:#|№\s?|[Nn]o\.\s?)(?=\d)", "number "),

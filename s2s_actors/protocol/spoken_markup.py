@@ -32,6 +32,8 @@ _INLINE = (
     # The end of a link that begins in the piece before.
     (re.compile(r"\]\([^()\s]*\)"), ""),
     (re.compile(r"\[\^\w+\]"), ""),
+    # A formula, not two prices.
+    (re.compile(r"(\$\$?)([^\s$\d](?:[^$]*[^\s$])?)\1(?!\d)"), r"\2"),
     (_ADDRESS, r"\1\2"),
     (re.compile(r"\bwww\.(?=\w)"), ""),
     (re.compile(r"<([^\s<>@]+@[^\s<>@]+)>"), r"\1"),

@@ -28,15 +28,17 @@ _MINUS = re.compile(
     r"(?<=[\d)²³])\s+-\s+(?=[\d(]|[a-z]\b)|(?<=\b[a-z])\s+-\s+(?=[\d(]|[a-z]\b)"
     r"|(?<![\w.)])-(?=\d)"
 )
+_HEART = re.compile(r"(?<=[a-z]{2}\s)<3(?![\d.,])")
+# A full stop within a name would be a pause.
+_INITIALS = re.compile(r"\b(?:[A-Z]\.){2,}(?=\s+[A-Z])")
 _SIGNS = (
     (re.compile(r"(?<=\d)-(?=\d)"), " "),
     (re.compile(r"\b(\d{1,4})/(\d{1,2})/(\d{1,4})\b"), r"\1 \2 \3"),
     (re.compile(r"\b(24)/(7)\b|\b(9)/(11)\b"), r"\1\3 \2\4"),
     (re.compile(r"([$€£¥₹])\s?(\d[\d.,]*\d|\d)"), r"\2 \1"),
     (re.compile(r"(?<=[^\W\d_])/(?=[^\W\d_])"), " "),
-    # A full stop after these would be a pause in the middle of a name.
+    # The same goes for these.
     (re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr)\.(?=\s+\w)"), r"\1"),
-    (re.compile(r"\b([A-Z])\.([A-Z])\.(?=\s+[A-Z])"), r"\1 \2"),
     (re.compile(r"\s*\u2014+\s*|\s+[-\u2013]+(?:\s+|$)|\s*(?:\.{2,}|…)(?=\s+\S)"), ", "),
     (re.compile(r"\.{2,}|…"), "."),
     (re.compile(r"!*\?[!?]*"), "?"),
@@ -63,7 +65,8 @@ def spoken(text: str) -> str:
         One line of text; empty if there is nothing to say.
     """
     said = _without_pictographs(without_markup(text))
-    said = _MINUS.sub(_minus, said)
+    said = _MINUS.sub(_minus, _HEART.sub(" ", said))
+    said = _INITIALS.sub(lambda match: " ".join(match[0].split(".")).strip(), said)
     said = _FRACTION.sub(lambda match: _FRACTIONS.get(match[0], match[0]), said)
     if is_english(said):
         said = in_english(said)
