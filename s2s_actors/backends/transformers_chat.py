@@ -35,6 +35,7 @@ from s2s_actors.backends.chat_prompt import ChatPrompt
 from s2s_actors.backends.cpu import float_type, use_torch_threads
 from s2s_actors.backends.forced_call import CallGrammar, ForcedCalls, forced_tools
 from s2s_actors.backends.gguf_conversion import converted
+from s2s_actors.backends.packed_linear import pack
 from s2s_actors.backends.prefix_cache import PrefixCache
 from s2s_actors.backends.tool_call_parser import OPENING, ParsedCall, ParsedText, ToolCallParser
 from s2s_actors.backends.turnstile import Turnstile
@@ -65,7 +66,12 @@ _PENALTY = RepetitionPenaltyLogitsProcessor(1.1)
 
 
 class TransformersChat:
-    """One model, one step at a time, and whoever has waited longest is next."""
+    """One model, one step at a time, and whoever has waited longest is next.
+
+    Of each session's chat only what is new is read. That changes an answer no more than how the
+    prompt is split does: not at all but for the rounding of bfloat16, which may decide between
+    two words that are as likely as each other.
+    """
 
     def __init__(self, model: Any, tokenizer: Any, info: ModelInfo) -> None:
         self.info = info
@@ -101,6 +107,7 @@ class TransformersChat:
         else:
             place = model_id = source = wanted
         model, tokenizer = _open(place, wanted or SMOLLM2.name)
+        pack(model)
         info = ModelInfo(id=model_id, kind="llm", backend="transformers", source=source)
         return cls(model, tokenizer, info)
 

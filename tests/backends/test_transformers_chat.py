@@ -16,14 +16,20 @@ from s2s_actors.backends.chat import (
     TextDelta,
     ToolCall,
 )
-from s2s_actors.backends.transformers_chat import TransformersChat
+from s2s_actors.backends.gguf_conversion import converted
+from s2s_actors.backends.transformers_chat import TransformersChat, _open
+from s2s_actors.backends.weights import SMOLLM2
 from s2s_actors.errors import SetupError, StageError
 from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    import torch
+
     from s2s_actors.backends.base import LanguageModel
+    from s2s_actors.backends.prefix_cache import Reading
 
 pytestmark = pytest.mark.models
 
@@ -42,6 +48,31 @@ def _done(events: list[LlmEvent]) -> Finished:
     last = events[-1]
     assert isinstance(last, Finished)
     return last
+
+
+def _talk(model: LanguageModel, session: str, questions: list[str]) -> list[str]:
+    """Answers to questions of one chat, each of at most 12 tokens."""
+    messages: list[ChatMessage] = []
+    for question in questions:
+        messages.append(ChatMessage("user", question))
+        request = LlmRequest(tuple(messages), max_output_tokens=12)
+        answer = _text(list(model.generate(request, Call(session, CancelToken()))))
+        messages.append(ChatMessage("assistant", answer.strip()))
+    return [message.text for message in messages if message.role == "assistant"]
+
+
+@pytest.fixture
+def pieces(smollm: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The size of each piece that the model reads, in tokens."""
+    sizes: list[int] = []
+    step: Callable[[list[int], Reading], torch.Tensor] = smollm._step  # type: ignore[attr-defined]
+
+    def spy(piece: list[int], reading: Reading) -> torch.Tensor:
+        sizes.append(len(piece))
+        return step(piece, reading)
+
+    monkeypatch.setattr(smollm, "_step", spy)
+    return sizes
 
 
 def test_it_knows_the_capital_of_france(smollm: LanguageModel) -> None:
@@ -64,6 +95,56 @@ def test_cancelling_ends_the_answer_without_a_last_event(smollm: LanguageModel) 
     next(events)
     call.cancel.cancel()
     assert list(events) == []
+
+
+def test_of_the_next_turn_only_what_is_new_is_read(
+    smollm: LanguageModel, pieces: list[int]
+) -> None:
+    _talk(smollm, "chat", [f"{'word ' * 150}What is the capital of France?", "And of Italy?"])
+    prompts = [size for size in pieces if size > 1]
+    assert sum(prompts[:2]) > 150
+    # The marks between the turns, the question, and the answer's last token.
+    assert 5 < prompts[2] < 20
+    assert len(prompts) == 3
+
+
+def test_a_cancelled_answer_leaves_what_it_has_read(
+    smollm: LanguageModel, pieces: list[int]
+) -> None:
+    def ask(question: str, *, cut: bool) -> None:
+        call = Call("guess", CancelToken())
+        request = LlmRequest((ChatMessage("user", question),), max_output_tokens=3)
+        for _ in smollm.generate(request, call):
+            if cut:
+                call.cancel.cancel()
+
+    ask("What is the capital", cut=True)
+    before = pieces[0]
+    pieces.clear()
+    ask("What is the capital of France?", cut=False)
+    assert before > 20
+    assert pieces[0] < 15
+
+
+def test_a_forgotten_session_is_read_anew(smollm: LanguageModel, pieces: list[int]) -> None:
+    _talk(smollm, "gone", ["What is the capital of France?"])
+    smollm.forget("gone")  # type: ignore[attr-defined]
+    _talk(smollm, "gone", ["What is the capital of France?"])
+    prompts = [size for size in pieces if size > 1]
+    assert prompts[0] == prompts[1] > 20
+
+
+def test_a_chat_read_on_has_the_answers_of_a_chat_read_anew(
+    smollm: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact, tokenizer = _open(converted(SMOLLM2.path(), print), SMOLLM2.name)
+    model = TransformersChat(exact.float(), tokenizer, smollm.info)
+    questions = ["What is the capital of France?", "Tell me about its food.", "And the weather?"]
+    read_on = _talk(model, "s", questions)
+    assert model._prefixes.size_bytes > 0
+    model.forget("s")
+    monkeypatch.setattr(model._prefixes, "keep", lambda *_: None)
+    assert _talk(model, "s", questions) == read_on
 
 
 def test_characters_of_several_tokens_come_out_whole(smollm: LanguageModel) -> None:
