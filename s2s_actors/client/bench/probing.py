@@ -32,13 +32,12 @@ _UPDATE: Final = {"type": "session.update", "session": {"type": "realtime"}}
 
 @asynccontextmanager
 async def probing(
-    scenario: str, servers: Sequence[Server], options: BenchOptions
-) -> AsyncIterator[list[Probe]]:
-    """Probe every server while the block runs; the list is filled when it ends.
+    scenario: str, servers: Sequence[Server], options: BenchOptions, found: list[Probe]
+) -> AsyncIterator[None]:
+    """Probe every server while the block runs, and add to ``found`` what was seen.
 
     With a single session there are no others to freeze, and nothing is probed.
     """
-    found: list[Probe] = []
     waits = {server.name: list[float]() for server in servers if options.sessions > 1}
     tasks = {
         server.name: asyncio.create_task(_probe(server.url, options.timeout_s, waits[server.name]))
@@ -46,7 +45,7 @@ async def probing(
         if server.name in waits
     }
     try:
-        yield found
+        yield
     finally:
         for task in tasks.values():
             task.cancel()

@@ -8,6 +8,7 @@ second, evenly and the same each time: callers are not a choir.
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import AsyncExitStack, suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -32,15 +33,19 @@ _SPREAD_S: Final = 1.0
 
 
 class Watch:
-    """Follows a run.
+    """Keeps what a run finds, also of one that is interrupted.
 
     Attributes:
-        on_row: Called with each row as it is made.
+        rows: All trials so far, in the order in which they ended.
+        probes: What idle clients saw.
+        on_row: Called after each row.
     """
 
     def __init__(self) -> None:
-        self.on_row: Callable[[Row], object] = lambda _: None
-        self._clock = asyncio.get_running_loop().time
+        self.rows: list[Row] = []
+        self.probes: list[Probe] = []
+        self.on_row: Callable[[], object] = lambda: None
+        self._clock = time.monotonic
         self._start_s = self._clock()
 
     @property
@@ -48,27 +53,31 @@ class Watch:
         """Seconds since the start of the run."""
         return self._clock() - self._start_s
 
+    def add(self, row: Row) -> None:
+        """Keep a row."""
+        self.rows.append(row)
+        self.on_row()
+
 
 async def run_rounds(
     scenario: Scenario, servers: Sequence[Server], options: BenchOptions, watch: Watch
-) -> tuple[list[Row], list[Probe]]:
+) -> None:
     """Run all rounds; what goes wrong is in the rows.
 
     All sessions are opened before the first round, so none is opened in the middle of what
     others measure.
     """
-    rows: list[Row] = []
     async with AsyncExitStack() as stack:
         seats = {server.name: _seats(scenario, server, options) for server in servers}
         for seat in chain.from_iterable(seats.values()):
             await stack.enter_async_context(seat)
             with suppress(S2SError):  # the first trial tries again, and tells
                 await seat.session()
-        async with probing(scenario.name, servers, options) as probes:
+        async with probing(scenario.name, servers, options, watch.probes):
             for number in range(scenario.rounds):
                 for server in servers if number % 2 == 0 else reversed(servers):
                     taken = enumerate(seats[server.name])
-                    rows += await asyncio.gather(
+                    await asyncio.gather(
                         *(
                             _trial(
                                 scenario,
@@ -79,7 +88,6 @@ async def run_rounds(
                             for index, seat in taken
                         )
                     )
-    return rows, probes
 
 
 def _seats(scenario: Scenario, server: Server, options: BenchOptions) -> list[Seat]:
@@ -99,7 +107,7 @@ def _place(
     )
 
 
-async def _trial(scenario: Scenario, seat: Seat, place: Place, watch: Watch) -> Row:
+async def _trial(scenario: Scenario, seat: Seat, place: Place, watch: Watch) -> None:
     await asyncio.sleep(place.session * _GOLDEN % _SPREAD_S)
     at_s = watch.now_s
     try:
@@ -108,5 +116,4 @@ async def _trial(scenario: Scenario, seat: Seat, place: Place, watch: Watch) -> 
         row = await scenario.trial(session, place, at_s)
     except S2SError as error:
         row = Row(place=place, stimulus="", at_s=at_s, problem=str(error))
-    watch.on_row(row)
-    return row
+    watch.add(row)

@@ -29,12 +29,8 @@ from s2s_actors.errors import S2SError, SetupError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rich.progress import TaskID
-
     from s2s_actors.client.bench.clips import Clip
     from s2s_actors.client.bench.options import BenchOptions, ScenarioName
-    from s2s_actors.client.bench.result import Probe
-    from s2s_actors.client.bench.rows import Row
     from s2s_actors.client.bench.scenario import Scenario
     from s2s_actors.client.bench.seats import Server
 
@@ -55,16 +51,23 @@ def run(options: BenchOptions) -> int:
     1 means that a scenario could not be measured on a server, or nothing at all; the reasons
     are in the report and on standard error. A server of our own never outlives this call.
     """
+    watch, interrupted = Watch(), False
     try:
         texts = references(options.reference) if options.reference else {}
         clips = load_clips(options.audio, texts)
         with _servers(options) as servers:
-            result = asyncio.run(_measure(options, servers, clips))
+            try:
+                asyncio.run(_measure(options, servers, clips, watch))
+            except KeyboardInterrupt:
+                interrupted = True  # what has been measured is worth showing
+            result = _result(options, servers, watch)
         _report(options, result)
     except S2SError as error:
         show_error(error)
-        return 1
+        return INTERRUPTED if interrupted else 1
     except KeyboardInterrupt:
+        return INTERRUPTED
+    if interrupted:
         return INTERRUPTED
     return 0 if all(summary.measured for summary in result.summaries) else 1
 
@@ -84,37 +87,30 @@ def _servers(options: BenchOptions) -> Iterator[list[Server]]:
 
 
 async def _measure(
-    options: BenchOptions, servers: Sequence[Server], clips: Sequence[Clip]
-) -> Result:
-    rows: list[Row] = []
-    probes: list[Probe] = []
+    options: BenchOptions, servers: Sequence[Server], clips: Sequence[Clip], watch: Watch
+) -> None:
     with _progress() as progress:
-        watch = Watch()
         for name in options.scenarios:
             task = progress.add_task(name, total=None)
-            watch.on_row = partial(_advance, progress, task)
+            watch.on_row = partial(progress.advance, task)
             if name == "soak":
-                found = await run_soak(servers, options, clips, watch)
+                await run_soak(servers, options, clips, watch)
             else:
                 scenario = _MAKERS[name](options, clips)
                 progress.update(task, total=scenario.rounds * options.sessions * len(servers))
-                found = await run_rounds(scenario, servers, options, watch)
-            rows += found[0]
-            probes += found[1]
+                await run_rounds(scenario, servers, options, watch)
+
+
+def _result(options: BenchOptions, servers: Sequence[Server], watch: Watch) -> Result:
     return Result(
         options=options,
         servers=servers,
-        summaries=summarise(rows),
-        rows=rows,
-        probes=probes,
+        summaries=summarise(watch.rows),
+        rows=watch.rows,
+        probes=watch.probes,
         pools={server.name: ask_for(server.url, "/v1/pool") for server in servers},
         machine=machine(),
     )
-
-
-def _advance(progress: Progress, task: TaskID, row: Row) -> None:
-    del row
-    progress.advance(task)
 
 
 def _progress() -> Progress:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from s2s_actors.client.bench.clips import Clip
     from s2s_actors.client.bench.options import BenchOptions
-    from s2s_actors.client.bench.result import Probe
     from s2s_actors.client.bench.rounds import Watch
     from s2s_actors.client.bench.seats import Server
 
@@ -33,16 +32,15 @@ _AFTER_FAILURE_S: Final = 0.5
 
 async def run_soak(
     servers: Sequence[Server], options: BenchOptions, clips: Sequence[Clip], watch: Watch
-) -> tuple[list[Row], list[Probe]]:
+) -> None:
     """Run ``options.sessions`` lines at once until the time is over; calls are finished."""
     over_s = watch.now_s + options.duration_s
-    async with probing("soak", servers, options) as probes:
+    async with probing("soak", servers, options, watch.probes):
         lines = [
             _Line(index, servers, options, clips, watch).run(over_s)
             for index in range(options.sessions)
         ]
-        rows = [row for line in await asyncio.gather(*lines) for row in line]
-    return rows, probes
+        await asyncio.gather(*lines)
 
 
 class _Line:
@@ -61,14 +59,14 @@ class _Line:
         self._options = options
         self._clips = clips
         self._watch = watch
-        self._rows: list[Row] = []
+        self._asked = 0
 
-    async def run(self, over_s: float) -> list[Row]:
+    async def run(self, over_s: float) -> None:
+        """Call until the time is over."""
         call = self._index
         while self._watch.now_s < over_s:
             await self._call(self._servers[call % len(self._servers)])
             call += 1
-        return self._rows
 
     async def _call(self, server: Server) -> None:
         instructions = self._options.instructions or BRIEF
@@ -76,14 +74,14 @@ class _Line:
         async with Seat(server, settings, self._options.timeout_s) as seat:
             for question in range(_QUESTIONS):
                 row = await self._ask(seat, first=question == 0)
-                self._rows.append(row)
-                self._watch.on_row(row)
+                self._asked += 1
+                self._watch.add(row)
                 if row.problem:
                     await asyncio.sleep(_AFTER_FAILURE_S)
                     return
 
     async def _ask(self, seat: Seat, *, first: bool) -> Row:
-        number, at_s = len(self._rows), self._watch.now_s
+        number, at_s = self._asked, self._watch.now_s
         clip = self._clips[(number + self._index) % len(self._clips)]
         place = Place(scenario="soak", server=seat.server.name, session=self._index, number=number)
         try:

@@ -151,4 +151,4 @@ def test_ticks_are_round(low: float, high: float, wanted: list[float]) -> None:
 
 
 def test_a_span_goes_either_way() -> None:
-    assert Span(0, 10, 100, 0).at(2.5) == 75
+    assert Span(10, 20, 100, 0).at(12.5) == 75

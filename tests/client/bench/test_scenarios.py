@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from tests.support.sound import silence, tone
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from s2s_actors.client.bench.rows import Row
 
 SCRIPT = Script(
     stt=SttScript(answers=("What is it?",)),
@@ -186,6 +189,21 @@ def test_a_server_that_is_full_is_counted_and_the_others_are_measured(tmp_path: 
     assert report.code == 0
     (reason,) = report.summary()["failures"]
     assert "in use" in reason
+
+
+def test_what_was_measured_before_an_interruption_is_shown(
+    server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = rounds.Watch.add
+
+    def interrupt_after(watch: rounds.Watch, row: Row) -> None:
+        measured(watch, row)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(rounds.Watch, "add", interrupt_after)
+    report = measure(tmp_path, server, turns=3)
+    assert report.code == 130
+    assert len(report.rows) == 1
 
 
 def test_a_scenario_that_could_not_be_measured_is_exit_code_1(

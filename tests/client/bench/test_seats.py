@@ -9,6 +9,7 @@ import pytest
 
 from s2s_actors.client.bench.options import BenchOptions
 from s2s_actors.client.bench.probing import probing
+from s2s_actors.client.bench.result import Probe
 from s2s_actors.client.bench.seats import Seat, Server, look_at, settings_for
 from s2s_actors.client.bench.session import SessionLost
 from tests.support.fake_realtime import (
@@ -108,8 +109,8 @@ def test_settings_that_are_not_taken_give_no_session(script: Sequence[Step], rea
 def test_the_idle_client_says_why_it_could_not_probe() -> None:
     async def probe(url: str) -> list[str]:
         server = Server(name="A", url=url)
-        options = BenchOptions(sessions=2, timeout_s=5.0)
-        async with probing("turns", [server], options) as found:
+        options, found = BenchOptions(sessions=2, timeout_s=5.0), list[Probe]()
+        async with probing("turns", [server], options, found):
             await asyncio.wait_for(_until_closed(fake), 5.0)
         return [each.problem for each in found]
 
@@ -124,7 +125,8 @@ async def _until_closed(fake: FakeRealtime) -> None:
 
 def test_a_single_session_is_not_probed() -> None:
     async def probe() -> int:
-        async with probing("turns", [SCRIPTED], BenchOptions(sessions=1)) as found:
+        found: list[Probe] = []
+        async with probing("turns", [SCRIPTED], BenchOptions(sessions=1), found):
             pass
         return len(found)
 
