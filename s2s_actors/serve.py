@@ -18,6 +18,7 @@ from s2s_actors.backends.base import BackendOptions, context_tokens_of
 from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.backends.mcp_http import HttpMcp
 from s2s_actors.backends.registry import BackendChoice, ModelSelection, load_models
+from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.server.app import PoolWatch, serve
@@ -138,7 +139,22 @@ def plant(
             instructions=settings.instructions,
             context_tokens=context_tokens_of(models.llm),
             max_duration_s=settings.session_timeout_s,
+            conduct=_conduct(settings),
         ),
+    )
+
+
+def _conduct(settings: Settings) -> Conduct:
+    if settings.conduct == "plain":
+        return PLAIN
+    return Conduct(
+        drafts=settings.speculation == "on",
+        partials=settings.partial_transcripts == "on",
+        weighs_interruptions=settings.interruptions == "weighed",
+        resumes=settings.resume == "on",
+        knows_playback=settings.playback_clock == "on",
+        ignores_echo=settings.echo_guard == "on",
+        lead_ms=round(settings.audio_lead_s * 1000),
     )
 
 

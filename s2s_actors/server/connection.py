@@ -93,7 +93,11 @@ class Connection:
     def _claim(self) -> Claim:
         assert self._ws.request is not None
         target = target_of(self._ws.request)
-        wish = SessionWish(target.model, transcription=target.intent == "transcription")
+        wish = SessionWish(
+            target.model,
+            transcription=target.intent == "transcription",
+            plain=target.conduct == "plain",
+        )
         return Claim(self._session_id, self._outbox, self._reply, wish)
 
     async def _serve(self, reader: asyncio.Task[None], writer: asyncio.Task[Written]) -> None:

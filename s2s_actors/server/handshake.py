@@ -24,6 +24,7 @@ REALTIME_PATH = "/v1/realtime"
 _REALTIME = Subprotocol("realtime")
 _BETA_SUBPROTOCOL = "openai-beta.realtime-v1"
 _INTENTS = {None, "conversation", "transcription"}
+_CONDUCTS = {None, "natural", "plain"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +35,21 @@ class Target:
         model: Any string; which model answers is the operator's choice, not the client's.
         intent: ``transcription`` asks for a session that only transcribes.
         call_id: A WebRTC or SIP call to attach to; there are none here.
+        conduct: ``plain`` asks for nothing beyond the protocol.
     """
 
     model: str | None = None
     intent: str | None = None
     call_id: str | None = None
+    conduct: str | None = None
 
     @classmethod
     def parse(cls, query: str) -> Target:
         """Read the query part of the URL; of repeated parameters the first one counts."""
         values = {name: given[0] for name, given in parse_qs(query).items()}
-        return cls(values.get("model"), values.get("intent"), values.get("call_id"))
+        return cls(
+            values.get("model"), values.get("intent"), values.get("call_id"), values.get("conduct")
+        )
 
 
 class Gate:
@@ -112,6 +117,13 @@ def _refuse_target(target: Target) -> Response | None:
             "invalid_value",
             "The intent must be 'conversation' or 'transcription'.",
             param="intent",
+        )
+    if target.conduct not in _CONDUCTS:
+        return error_response(
+            HTTPStatus.BAD_REQUEST,
+            "invalid_value",
+            "The conduct must be 'natural' or 'plain'.",
+            param="conduct",
         )
     return None
 

@@ -30,6 +30,8 @@ _DAY_S: Final = 86400.0
 _UNIT_SUFFIXES: Final = ("_s", "_bytes")
 _METADATA_KEY: Final = "s2s_actors.setting"
 
+_ON_OFF: Final = Choice(("on", "off"))
+
 _T = TypeVar("_T")
 
 
@@ -174,6 +176,42 @@ class Settings:
     )
     max_frame_bytes: int = _setting(
         32 * MIB, Size(1024, 1024 * MIB), "Largest websocket message taken from a client."
+    )
+    conduct: str = _setting(
+        "natural",
+        Choice(("natural", "plain")),
+        "How sessions behave where the protocol leaves it open: natural is all of the switches "
+        "below, plain is none of them. A client gets the plain one with ?conduct=plain.",
+    )
+    speculation: str = _setting(
+        "on",
+        _ON_OFF,
+        "Begin to answer in short pauses, unseen, in case that was all; pauses while the machine "
+        "is busy.",
+    )
+    partial_transcripts: str = _setting(
+        "on", _ON_OFF, "Tell parts of a transcript while the user still speaks."
+    )
+    interruptions: str = _setting(
+        "weighed",
+        Choice(("weighed", "any")),
+        "What stops an answer: speech that is more than a cough or an mm-hmm, or any speech.",
+    )
+    resume: str = _setting(
+        "on", _ON_OFF, "Go on with an answer that was interrupted by what turned out to be nothing."
+    )
+    playback_clock: str = _setting(
+        "on",
+        _ON_OFF,
+        "Forget of an interrupted answer what the client can't have played by then.",
+    )
+    echo_guard: str = _setting(
+        "on", _ON_OFF, "Do not take the assistant's own voice in the microphone for the user's."
+    )
+    audio_lead_s: float = _setting(
+        5.0,
+        Seconds(0.2, 3600),
+        "How far speech is sent ahead of its playback; with --conduct plain as fast as it is made.",
     )
     mcp: str = _setting(
         "on",

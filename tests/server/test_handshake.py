@@ -38,6 +38,7 @@ def error_of(response: Response | None) -> Any:
         "/v1/realtime?model=anything%20at%20all",
         "/v1/realtime?intent=transcription",
         "/v1/realtime?model=&x=y",
+        "/v1/realtime?conduct=plain",
     ],
 )
 def test_an_upgrade_of_the_realtime_path_becomes_a_session(path: str) -> None:

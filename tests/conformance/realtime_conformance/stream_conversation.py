@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class _Utterance:
 
     must_end: bool
     may_end: bool
-    deltas: list[str] = field(default_factory=list)
+    complete: bool = True
     ended: bool = False
 
 
@@ -109,6 +109,10 @@ class ConversationRules:
             self._fail("I7", f"speech starts before {self._clock_ms} ms: the clock went back")
         self.seen.add(event["item_id"])
         self._speaking = event["item_id"]
+        # Its words may be told while they are spoken.
+        self._utterances[event["item_id"], 0] = _Utterance(
+            False, self._transcribes, complete=False
+        )
         self._speech_start_ms = self._clock_ms = event["audio_start_ms"]
 
     def _speech_stopped(self, event: dict[str, Any]) -> None:
@@ -141,7 +145,9 @@ class ConversationRules:
         self._stopped = self._speaking = None
         self.seen.add(item_id)
         self._committed, self._committed_before = item_id, last
-        self._utterances[item_id, 0] = _Utterance(self._transcribes, self._transcribes)
+        utterance = self._utterances.setdefault((item_id, 0), _Utterance(False, False))
+        utterance.must_end = utterance.may_end = self._transcribes
+        utterance.complete = True
 
     def _cleared(self, _event: dict[str, Any]) -> None:
         self._acknowledge("input_audio_buffer.clear")
@@ -235,11 +241,10 @@ class ConversationRules:
         return utterance
 
     def _transcription_delta(self, event: dict[str, Any]) -> None:
-        self._utterance(event).deltas.append(event["delta"])
+        self._utterance(event)
 
     def _transcription_ended(self, event: dict[str, Any]) -> None:
         utterance = self._utterance(event)
+        if not utterance.complete:
+            self._fail("I8", f"the transcript of {event['item_id']} ended before its commit")
         utterance.ended = True
-        said = "".join(utterance.deltas)
-        if "transcript" in event and said and said != event["transcript"]:
-            self._fail("I9", f"deltas said {said!r}, the transcript {event['transcript']!r}")
