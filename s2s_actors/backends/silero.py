@@ -29,6 +29,10 @@ _SAMPLE_RATE_HZ = 16_000
 _FRAME_SAMPLES = 512
 _CONTEXT_SAMPLES = 64
 _STATE_SHAPE = (2, 1, 128)
+_QUIET = 0.02
+_QUIET_FRAMES = 160
+"""About five seconds: whoever pauses in a sentence is shorter. Music seldom stays so quiet,
+so that what was learnt of it is mostly kept (measured: it then is hardly ever speech)."""
 
 
 class _OnnxSession(Protocol):
@@ -36,13 +40,19 @@ class _OnnxSession(Protocol):
 
 
 class SileroStream:
-    """Recurrent state of one session."""
+    """Recurrent state of one session.
+
+    The model gets used to what goes on in the background within twenty seconds, and then
+    hears speech later: a frame or two over noise, up to a second over music. So the state
+    begins anew whenever nothing was like speech for some seconds.
+    """
 
     def __init__(self, session: _OnnxSession) -> None:
         self._session = session
         self._sample_rate_hz = np.array(_SAMPLE_RATE_HZ, dtype=np.int64)
         self._state: NDArray[Any] = np.zeros(_STATE_SHAPE, dtype=np.float32)
         self._window = np.zeros((1, _CONTEXT_SAMPLES + _FRAME_SAMPLES), dtype=np.float32)
+        self._quiet_frames = 0
 
     def probability(self, frame: NDArray[np.float32]) -> float:
         """Probability in 0..1 that the frame of 512 samples at 16 kHz holds speech.
@@ -56,12 +66,20 @@ class SileroStream:
         inputs = {"input": self._window, "state": self._state, "sr": self._sample_rate_hz}
         probability, self._state = self._session.run(None, inputs)
         self._window[0, :_CONTEXT_SAMPLES] = self._window[0, -_CONTEXT_SAMPLES:]
-        return float(probability[0, 0])
+        speech = float(probability[0, 0])
+        self._quiet_frames = self._quiet_frames + 1 if speech < _QUIET else 0
+        if self._quiet_frames == _QUIET_FRAMES:
+            self._forget()
+        return speech
 
     def reset(self) -> None:
         """Forget everything heard so far."""
-        self._state = np.zeros(_STATE_SHAPE, dtype=np.float32)
+        self._forget()
         self._window[:] = 0.0
+
+    def _forget(self) -> None:
+        self._state = np.zeros(_STATE_SHAPE, dtype=np.float32)
+        self._quiet_frames = 0
 
 
 class SileroVad:

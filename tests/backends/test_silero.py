@@ -10,7 +10,7 @@ import silero_vad
 import torch
 
 from s2s_actors.backends.base import BackendOptions
-from s2s_actors.backends.silero import SileroVad
+from s2s_actors.backends.silero import SileroStream, SileroVad
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,6 +62,53 @@ def test_a_reset_stream_is_as_new(vad: SileroVad, frames: NDArray[np.float32]) -
     first = [stream.probability(frame) for frame in frames]
     stream.reset()
     assert [stream.probability(frame) for frame in frames] == first
+
+
+class Counting:
+    """In place of the model: its state counts the frames, and quiet ones are full of zeros."""
+
+    def __init__(self) -> None:
+        self.frames_remembered = 0
+
+    def run(
+        self, outputs: None, inputs: dict[str, NDArray[np.generic]], /
+    ) -> list[NDArray[np.generic]]:
+        del outputs
+        state = inputs["state"].astype(np.float32) + np.float32(1)
+        self.frames_remembered = int(state.flat[0])
+        return [np.array([[inputs["input"].astype(np.float32).flat[-1]]]), state]
+
+
+def test_a_stream_begins_anew_when_nothing_was_like_speech_for_five_seconds() -> None:
+    model = Counting()
+    stream = SileroStream(model)
+    quiet, loud = np.zeros(512, np.float32), np.full(512, 0.1, np.float32)
+    for frame in [*[quiet] * 159, loud, *[quiet] * 160]:
+        stream.probability(frame)
+    assert model.frames_remembered == 320
+    for count in [*range(1, 161), 1]:
+        stream.probability(quiet)
+        assert model.frames_remembered == count
+
+
+def test_minutes_of_noise_do_not_make_a_stream_hard_of_hearing(
+    vad: SileroVad, frames: NDArray[np.float32]
+) -> None:
+    noise = np.random.default_rng(1).normal(0, 0.003, (160 * 25, 512)).astype(np.float32)  # 2 min
+    veteran, newcomer = vad.open_stream("a"), vad.open_stream("b")
+    assert max([veteran.probability(frame) for frame in noise]) < 0.5
+    heard = [[stream.probability(frame) for frame in frames] for stream in (veteran, newcomer)]
+    onsets = [int(np.argmax(np.array(probabilities) >= 0.5)) for probabilities in heard]
+    assert onsets[0] <= onsets[1] + 2
+
+
+def test_a_pause_in_a_sentence_changes_nothing(vad: SileroVad, frames: NDArray[np.float32]) -> None:
+    wrapper = silero_vad.load_silero_vad(onnx=True)
+    pause = np.zeros((100, 512), np.float32)  # three seconds
+    sentence = np.concatenate([frames, pause, frames])
+    theirs = [wrapper(torch.from_numpy(frame), 16_000).item() for frame in sentence]
+    stream = vad.open_stream("s")
+    assert [stream.probability(frame) for frame in sentence] == pytest.approx(theirs, abs=1e-6)
 
 
 def test_a_frame_of_another_length_is_refused(vad: SileroVad) -> None:
