@@ -33,6 +33,7 @@ from s2s_actors.backends.chat import (
 )
 from s2s_actors.backends.chat_prompt import ChatPrompt
 from s2s_actors.backends.cpu import float_type, use_torch_threads
+from s2s_actors.backends.folded_attention import fold_attention
 from s2s_actors.backends.forced_call import CallGrammar, ForcedCalls, forced_tools
 from s2s_actors.backends.gguf_conversion import converted
 from s2s_actors.backends.packed_linear import pack
@@ -108,6 +109,7 @@ class TransformersChat:
             place = model_id = source = wanted
         model, tokenizer = _open(place, wanted or SMOLLM2.name)
         pack(model)
+        fold_attention(model)
         info = ModelInfo(id=model_id, kind="llm", backend="transformers", source=source)
         return cls(model, tokenizer, info)
 

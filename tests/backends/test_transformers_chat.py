@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,12 @@ pytestmark = pytest.mark.models
 PARIS = LlmRequest((ChatMessage("user", "What is the capital of France?"),))
 
 
+_numbers = itertools.count()
+
+
 def _call() -> Call:
-    return Call("s", CancelToken())
+    """A call of a session of its own: what a session has read decides how a prompt is split."""
+    return Call(f"session {next(_numbers)}", CancelToken())
 
 
 def _text(events: list[LlmEvent]) -> str:
