@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from s2s_actors.client.bench.summary import Summary
 
@@ -61,15 +61,16 @@ COUNTS: Final[Mapping[str, str]] = {
 """Names of counts, in the order in which they are shown."""
 
 
-def figures_of(summary: Summary) -> list[str]:
-    """The keys of its figures in order; ones without a name come last."""
-    return _in_order(summary.figures, FIGURES)
+def figures_of(summaries: Iterable[Summary]) -> list[str]:
+    """The keys of their figures in order; ones without a name come last."""
+    return _in_order((key for summary in summaries for key in summary.figures), FIGURES)
 
 
-def counts_of(summary: Summary) -> list[str]:
-    """The keys of its counts in order; ones without a name come last."""
-    return _in_order(summary.counts, COUNTS)
+def counts_of(summaries: Iterable[Summary]) -> list[str]:
+    """The keys of their counts in order; ones without a name come last."""
+    return _in_order((key for summary in summaries for key in summary.counts), COUNTS)
 
 
-def _in_order(found: Mapping[str, object], known: Mapping[str, str]) -> list[str]:
-    return [key for key in known if key in found] + [key for key in found if key not in known]
+def _in_order(found: Iterable[str], known: Mapping[str, str]) -> list[str]:
+    keys = dict.fromkeys(found)
+    return [key for key in known if key in keys] + [key for key in keys if key not in known]

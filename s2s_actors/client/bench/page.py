@@ -17,6 +17,7 @@ from s2s_actors.client.bench.page_tables import environment, scenario_table, sma
 from s2s_actors.client.bench.page_tiles import tiles
 from s2s_actors.client.bench.rows import TurnRow
 from s2s_actors.client.bench.style import STYLE
+from s2s_actors.client.bench.table import percentiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -124,11 +125,10 @@ def _server_legend(rows: Mapping[str, Sequence[TurnRow]]) -> str:
 def _server_line(name: str, turns: Sequence[TurnRow]) -> str:
     figure = figure_of(turn.latency_ms for turn in turns)
     cut_off = sum(turn.cut_off for turn in turns)
-    told = (
-        "no answer in time"
-        if figure is None
-        else f"p50 {figure.p50:.0f} ms, p90 {figure.p90:.0f} ms, n {figure.n}"
-    )
+    told = "no answer in time"
+    if figure is not None:
+        p50, p90, _ = percentiles(figure)
+        told = f"p50 {p50}, p90 {p90}, n {figure.n}"
     more = f", {cut_off} cut off" if cut_off else ""
     return f'<i class="{name}"></i>{name}: {told}{more}'
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 from s2s_actors.client.bench.figures import Count, count_of
 from s2s_actors.client.bench.names import COUNTS, FIGURES, counts_of, figures_of
@@ -11,25 +12,42 @@ from s2s_actors.client.bench.rows import BackchannelRow, NoiseRow
 from s2s_actors.client.bench.table import percentiles, pool_line, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from s2s_actors.client.bench.result import Result
+    from s2s_actors.client.bench.figures import Figure
+    from s2s_actors.client.bench.result import Probe, Result
     from s2s_actors.client.bench.rows import Row
     from s2s_actors.client.bench.seats import Server
     from s2s_actors.client.bench.summary import Summary
 
 __all__ = ["environment", "scenario_table", "small_sound_table"]
 
+_PERCENTILE_HEADS: Final = "<th>p90</th><th>p99</th><th>n</th>"
+_EMPTY: Final = '<td colspan="4"></td>'
+"""The place of a server of which there is nothing to say."""
+
 
 def scenario_table(result: Result) -> str:
-    """All figures and counts of all scenarios."""
-    body = "".join("".join(_summary_rows(summary)) for summary in result.summaries)
-    probes = "".join(_probe_rows(result))
+    """All figures and counts of all scenarios, servers side by side."""
+    names = [server.name for server in result.servers]
+    scenarios = dict.fromkeys(summary.scenario for summary in result.summaries)
+    body = "".join(
+        "".join(
+            _scenario_rows(
+                scenario,
+                {s.server: s for s in result.summaries if s.scenario == scenario},
+                names,
+            )
+        )
+        for scenario in scenarios
+    )
+    heads = "".join(f"<th>p50</th>{_PERCENTILE_HEADS}" for _ in names)
+    servers = "".join(f'<th colspan="4"><b class="{name}">{name}</b></th>' for name in names)
     return (
         '<section><h2>All figures</h2><div class="note">Times in ms. In brackets: too few values '
-        "for that percentile (p90 wants 10, p99 wants 100).</div><table><thead><tr><th></th>"
-        "<th>p50</th><th>p90</th><th>p99</th><th>n</th></tr></thead>"
-        f"<tbody>{body}{probes}</tbody></table></section>"
+        "for that percentile (p90 wants 10, p99 wants 100).</div><table><thead>"
+        f"<tr><th></th>{servers}</tr><tr><th></th>{heads}</tr></thead>"
+        f"<tbody>{body}{''.join(_probe_rows(result, names))}</tbody></table></section>"
     )
 
 
@@ -82,39 +100,64 @@ def environment(result: Result) -> str:
     return f"<section><h2>Where this comes from</h2><dl>{lines}</dl></section>"
 
 
-def _summary_rows(summary: Summary) -> Iterator[str]:
-    name = f'{escape(summary.scenario)} <b class="{summary.server}">{summary.server}</b>'
-    yield f'<tr class="head"><td>{name}</td>{"<td></td>" * 3}<td>{summary.trials}</td></tr>'
-    for key in figures_of(summary):
-        figure = summary.figures[key]
-        cells = "".join(
-            f'<td class="few">{text}</td>' if text.startswith("(") else f"<td>{text}</td>"
-            for text in percentiles(figure)
-        )
-        yield f"<tr><td>{escape(FIGURES.get(key, key))}</td>{cells}<td>{figure.n}</td></tr>"
-    for key in counts_of(summary):
-        share, base = share_of(summary.counts[key])
-        name = escape(COUNTS.get(key, key))
-        yield f"<tr><td>{name}</td><td>{share}</td><td></td><td></td><td>{base}</td></tr>"
-    for reason, number in summary.failures.items():
-        base = f"{number} of {summary.trials}"
-        yield (
-            f'<tr class="failure"><td>failed: {escape(reason)}</td>{"<td></td>" * 3}'
-            f"<td>{base}</td></tr>"
-        )
+def _scenario_rows(
+    scenario: str, found: Mapping[str, Summary], names: Sequence[str]
+) -> Iterator[str]:
+    yield _head_row(scenario, names)
+    for key in figures_of(found.values()):
+        figures = {name: summary.figures.get(key) for name, summary in found.items()}
+        cells = "".join(_figure_cells(figures.get(name)) for name in names)
+        yield f"<tr><td>{escape(FIGURES.get(key, key))}</td>{cells}</tr>"
+    for key in counts_of(found.values()):
+        counts = {name: summary.counts.get(key) for name, summary in found.items()}
+        cells = "".join(_count_cells(counts.get(name)) for name in names)
+        yield f"<tr><td>{escape(COUNTS.get(key, key))}</td>{cells}</tr>"
+    for reason in dict.fromkeys(chain.from_iterable(s.failures for s in found.values())):
+        cells = "".join(_failure_cells(found.get(name), reason) for name in names)
+        yield f'<tr class="failure"><td>failed: {escape(reason)}</td>{cells}</tr>'
 
 
-def _probe_rows(result: Result) -> Iterator[str]:
+def _head_row(title: str, names: Sequence[str]) -> str:
+    return f'<tr class="head"><td>{escape(title)}</td>{_EMPTY * len(names)}</tr>'
+
+
+def _figure_cells(figure: Figure | None) -> str:
+    if figure is None:
+        return _EMPTY
+    shown = "".join(
+        f'<td class="few">{text}</td>' if text.startswith("(") else f"<td>{text}</td>"
+        for text in percentiles(figure)
+    )
+    return f'{shown}<td class="n">{figure.n}</td>'
+
+
+def _count_cells(count: Count | None) -> str:
+    if count is None:
+        return _EMPTY
+    share, base = share_of(count)
+    return f'<td>{share}</td><td colspan="3" class="n">{base}</td>'
+
+
+def _failure_cells(summary: Summary | None, reason: str) -> str:
+    number = summary.failures.get(reason, 0) if summary else 0
+    if summary is None or not number:
+        return _EMPTY
+    return f'<td></td><td colspan="3" class="n">{number} of {summary.trials}</td>'
+
+
+def _probe_rows(result: Result, names: Sequence[str]) -> Iterator[str]:
     if result.probes:
-        name = "idle client, to session.updated"
-        yield f'<tr class="head"><td>{name}</td>{"<td></td>" * 4}</tr>'
-    for probe in result.probes:
-        name = f'during {escape(probe.scenario)} <b class="{probe.server}">{probe.server}</b>'
-        if probe.updated_ms is None:
-            yield f'<tr class="failure"><td>{name}: {escape(probe.problem)}</td></tr>'
-            continue
-        cells = "".join(f"<td>{text}</td>" for text in percentiles(probe.updated_ms))
-        yield f"<tr><td>{name}</td>{cells}<td>{probe.updated_ms.n}</td></tr>"
+        yield _head_row("idle client, to session.updated", names)
+    for scenario in dict.fromkeys(probe.scenario for probe in result.probes):
+        found = {each.server: each for each in result.probes if each.scenario == scenario}
+        cells = "".join(_probe_cells(found.get(name)) for name in names)
+        yield f"<tr><td>during {escape(scenario)}</td>{cells}</tr>"
+
+
+def _probe_cells(probe: Probe | None) -> str:
+    if probe is None or not probe.problem:
+        return _figure_cells(probe.updated_ms if probe else None)
+    return f'<td colspan="4" class="failure">{escape(probe.problem)}</td>'
 
 
 def _harm(rows: list[Row], stimulus: str, server: Server) -> Count:

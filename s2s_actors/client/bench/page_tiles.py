@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from s2s_actors.client.bench.table import percentiles
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -61,7 +63,7 @@ def _tile(what: str, values: Mapping[str, tuple[str, str]]) -> str:
 
 
 def _timed(figure: Figure) -> tuple[str, str]:
-    return f"{figure.p50:.0f} <small>ms</small>", f"p90 {figure.p90:.0f}, n {figure.n}"
+    return f"{figure.p50:.0f} <small>ms</small>", f"p90 {percentiles(figure)[1]}, n {figure.n}"
 
 
 def _shared(count: Count) -> tuple[str, str]:

@@ -58,7 +58,8 @@ i.s2 { background: var(--s2); } i.s3 { background: var(--s3); } i.s4 { backgroun
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: 5px 10px 5px 0; text-align: right; border-bottom: 1px solid var(--rule);
   white-space: nowrap; } th:first-child, td:first-child { text-align: left; white-space: normal; }
-th { color: var(--soft); font-weight: 500; font-size: 13px; } td.few { color: var(--soft); }
+th { color: var(--soft); font-weight: 500; font-size: 13px; } td.few, td.n { color: var(--soft); }
+td.n { padding-right: 18px; } th[colspan] { text-align: center; }
 table.sounds th, table.sounds td { text-align: left; }
 tr.head td { font-weight: 650; padding-top: 16px; border-bottom: 2px solid var(--rule); }
 b.A { color: var(--a); } b.B { color: var(--b); }

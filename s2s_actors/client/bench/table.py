@@ -89,10 +89,10 @@ def _table(summary: Summary) -> Table:
     table.add_column("")
     for heading in ("p50", "p90", "p99", "n"):
         table.add_column(heading, justify="right", header_style="dim")
-    for key in figures_of(summary):
+    for key in figures_of([summary]):
         figure = summary.figures[key]
         table.add_row(FIGURES.get(key, key), *percentiles(figure), str(figure.n))
-    for key in counts_of(summary):
+    for key in counts_of([summary]):
         share, base = share_of(summary.counts[key])
         table.add_row(COUNTS.get(key, key), share, "", "", base)
     for reason, number in summary.failures.items():
