@@ -20,7 +20,8 @@ from s2s_actors.actors.endpointing import (
     Started,
     Stopped,
 )
-from s2s_actors.protocol.audio import WIRE_RATE_HZ
+from s2s_actors.protocol.audio import BYTES_PER_SAMPLE, WIRE_RATE_HZ
+from s2s_actors.protocol.echo import LATEST_MS, EchoGuard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 
 TELL_EVERY_MS = 1000
 """How often the conversation hears how far voice detection has come."""
+_PER_MS = WIRE_RATE_HZ // 1000
+_ECHO_FRAMES, _ECHO_LONGEST = 3, 15
+"""Echo is looked for each 96 ms of sound, in the last 480 ms at most."""
+_ECHO_LATE_MS = LATEST_MS + 500
+"""So long after the last audio has been played there is no echo of it."""
 
 
 class Ear:
@@ -51,6 +57,9 @@ class Ear:
         kept = -(-turns.window_samples * self._rate_hz // turns.sample_rate_hz)
         self._recent: deque[NDArray[np.float32]] = deque(maxlen=-(-kept // self._frame_samples))
         self._endpointer: Endpointer | None = None
+        self._guard = EchoGuard(self._rate_hz)
+        self._played_until = -_ECHO_LATE_MS * _PER_MS
+        self._loud_frames, self._echoes = 0, False
         self._generation = 0
         self._told_ms = 0
         self._utterance_ms = 0
@@ -101,6 +110,12 @@ class Ear:
 
     def played(self, message: m.AnswerPlayed) -> None:
         """The client plays this: the microphone may hear it."""
+        if message.pcm:
+            self._guard.played(message.pcm, message.at_sample)
+            self._played_until = message.at_sample + len(message.pcm) // BYTES_PER_SAMPLE
+        else:
+            self._guard.stopped(message.at_sample)
+            self._played_until = message.at_sample
 
     @property
     def _heard_ms(self) -> int:
@@ -133,11 +148,27 @@ class Ear:
         self._heard_samples += len(frame)
         self._recent.append(frame)
         probability = self._stream.probability(frame)
+        if self._is_echo(loud=probability >= self._endpointer.rules.threshold):
+            probability = 0.0
         found = self._endpointer.push(probability, start_ms, self._heard_ms)
         for boundary in found:
             if isinstance(boundary, Started):
                 self._utterance_ms = boundary.at_ms
         return found
+
+    def _is_echo(self, *, loud: bool) -> bool:
+        """Whether the assistant is heard and not the user; judged anew after some frames."""
+        if not loud:
+            self._loud_frames, self._echoes = 0, False
+            return False
+        self._loud_frames += 1
+        here = round((self._origin_ms + self._heard_samples * 1000 / self._rate_hz) * _PER_MS)
+        if here > self._played_until + _ECHO_LATE_MS * _PER_MS:
+            return False
+        if self._loud_frames % _ECHO_FRAMES == 0:
+            window = np.concatenate(list(self._recent)[-min(self._loud_frames, _ECHO_LONGEST) :])
+            self._echoes = self._guard.is_echo(window, here)
+        return self._echoes
 
     def _weighed(self) -> Marker:
         """How finished the utterance sounds; what was said before it has no part in that."""

@@ -19,7 +19,7 @@ _WORDS: Final = frozenset(
     "wow nice cool great good really fine gotcha isee gotit "
     # German, French, Spanish, Italian, Portuguese, Dutch.
     "ja jaja jo genau stimmt klar aha achso gut oui ouais daccord voila sí si claro vale ya bueno "
-    "certo va bene sim tá pois ja precies oké".split()
+    "certo va bene sim tá pois ja precies oké".split()  # noqa: SIM905 - words read best so
 )
 _PHRASES: Final = frozenset(
     {"i see", "got it", "uh huh", "mm hmm", "mm hm", "m hm", "of course", "go on", "i know",

@@ -23,6 +23,7 @@ from s2s_actors.protocol.item_checks import prepared
 from s2s_actors.protocol.listening import IDLE_TIMER, MUTE_TIMER, Listening
 from s2s_actors.protocol.mcp_items import McpApprovalResponse
 from s2s_actors.protocol.merge import apply_update, voice_of, without_secrets
+from s2s_actors.protocol.microphone import Microphone
 from s2s_actors.protocol.outputs import ArmTimer, HangUp
 from s2s_actors.protocol.playback import Playback
 from s2s_actors.protocol.response import ResponseParams
@@ -146,7 +147,7 @@ class Dialogue:
         Raises:
             ClientError: The append is not acceptable.
         """
-        return self.listening.decoder.decode(audio.decode_append(event.audio))
+        return self.listening.microphone.decode(audio.decode_append(event.audio))
 
     def _act(self, event: ce.ClientEvent) -> None:  # noqa: C901 - one line for each event
         match event:
@@ -193,9 +194,13 @@ class Dialogue:
                 "Cannot update a conversation's voice if assistant audio is present.",
                 param="session.audio.output.voice",
             )
+        heard, before = new.audio.input, old.audio.input
+        new_format = heard.format != before.format
+        new_way = new_format or heard.noise_reduction != before.noise_reduction
+        microphone = Microphone(heard) if new_way else None
         self._desk.session = new
-        if new.audio.input.format != old.audio.input.format:
-            self.listening.change_format()
+        if microphone is not None:
+            self.listening.change_microphone(microphone, new_format=new_format)
         if new.audio.input.turn_detection != old.audio.input.turn_detection:
             self.listening.configure_detection()
         self._desk.send(ev.SessionUpdated(session=without_secrets(new)))

@@ -75,11 +75,15 @@ class InputAudioBuffer:
 
     def take_rest(self, pcm: bytes) -> None:
         """Take in what a decoder had held back: a few milliseconds, whatever the limit says."""
-        self._pcm += pcm
+        pcm = self._odd + pcm
+        whole = len(pcm) - len(pcm) % audio.BYTES_PER_SAMPLE
+        self._odd = pcm[whole:]
+        self._pcm += pcm[:whole]
 
-    def end_format(self) -> None:
-        """The next append is in another format: half a sample finds no other half any more."""
-        self._odd = b""
+    def take_odd(self) -> bytes:
+        """Hand over half a sample that waits for its other half, if there is one."""
+        odd, self._odd = self._odd, b""
+        return odd
 
     def slice(self, start_ms: int, end_ms: int) -> bytes:
         """The audio between two positions, as far as it is held."""

@@ -9,9 +9,9 @@ from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.hearing import Hearing
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.input_audio import MIN_COMMIT_MS
+from s2s_actors.protocol.microphone import Microphone
 from s2s_actors.protocol.outputs import ArmTimer, ConfigureVad, DisarmTimer, EndAudio
 from s2s_actors.protocol.session import ServerVad
-from s2s_actors.protocol.transcoding import WireDecoder
 from s2s_actors.protocol.transcripts import Transcripts
 from s2s_actors.protocol.turns import Turn, Turns
 
@@ -42,7 +42,7 @@ class Listening:
         self._desk = desk
         self._answering = answering
         self.buffer = buffer
-        self.decoder = WireDecoder(desk.session.audio.input.format)
+        self.microphone = Microphone(desk.session.audio.input)
         self._transcripts = Transcripts(desk)
         self._turns = Turns(
             desk, answering, self._transcripts, user_speaks=lambda: self._hearing.turn is not None
@@ -87,16 +87,18 @@ class Listening:
             self.speech_stopped(up_to_ms, self._generation)
             self.reset_detection()
 
-    def change_format(self) -> None:
-        """Audio comes in another format from now on; what is buffered stays."""
-        self.buffer.take_rest(self.decoder.flush())
-        self.buffer.end_format()
-        self.decoder = WireDecoder(self._desk.session.audio.input.format)
+    def change_microphone(self, microphone: Microphone, *, new_format: bool) -> None:
+        """Audio comes in another way from now on; what is buffered stays."""
+        self.buffer.take_rest(self.microphone.flush())
+        odd = self.buffer.take_odd()
+        self.microphone = microphone
+        if not new_format:  # half a sample of another format finds no other half any more
+            self.append(microphone.decode(odd))
 
     def clear(self) -> None:
         """Forget the buffered audio, and an utterance that has begun in it."""
         self._break_off()
-        self.decoder.flush()
+        self.microphone.flush()
         self.buffer.clear()
         self.reset_detection()
         self._desk.send(ev.AudioCleared())
@@ -108,7 +110,7 @@ class Listening:
         Raises:
             ClientError: There is too little of it.
         """
-        self.buffer.take_rest(self.decoder.flush())
+        self.buffer.take_rest(self.microphone.flush())
         if self.buffer.held_ms < MIN_COMMIT_MS:
             raise ClientError(
                 "input_audio_buffer_commit_empty",

@@ -107,7 +107,7 @@ class Transcripts:
         if delta and self.are_shown:
             self._desk.send(ev.TranscriptionDelta(item_id=item_id, content_index=0, delta=delta))
 
-    def tell(
+    def tell(  # noqa: PLR0913 - each by its name
         self,
         item_id: str,
         text: str,

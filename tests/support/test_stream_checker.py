@@ -420,7 +420,6 @@ BUFFER = "input_audio_buffer."
             with_field("session.created", "session", session(transcription=False)),
         ),
         ("I9", twice(TRANSCRIPTION + ".completed")),
-        ("I8", without(BUFFER + "committed")),
         ("I9", before(TRANSCRIPTION + ".completed", TRANSCRIPTION + ".delta", 0, 1)),
         ("I9", with_field(TRANSCRIPTION + ".delta", "content_index", 1)),
         ("I10", without("error")),
