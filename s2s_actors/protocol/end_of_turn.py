@@ -1,4 +1,25 @@
-"""How long a silence has to last to end a turn, by how the speech sounds and by its words."""
+"""How long a silence has to last to end a turn, by how the speech sounds and by its words.
+
+Measured with Smart Turn v3.2 and Whisper tiny.en on what is heard 96 or 128 ms after the last
+sound, in noise of -60 to -50 dB: 126 sentences and 60 short answers of one synthetic voice at
+several pitches and speeds, 186 places inside such sentences (at commas, within clauses, after
+small words) and 24 hesitations ("um"). Waits of 200 ms, as shares of each:
+
+========================  =========  =======  ================  ===========
+Rule                      sentences  answers  inside (cut off)  hesitations
+========================  =========  =======  ================  ===========
+both, ``auto``            63 %       82 %     5 %               0 %
+both, ``high``            75 %       87 %     14 %              0 %
+sound alone, from 0.5     78 %       87 %     55 %              4 %
+sound alone, from 0.98    29 %       18 %     10 %              0 %
+words alone               97 %       93 %     46 %              29 %
+========================  =========  =======  ================  ===========
+
+``low`` ends nothing before 400 ms, and cuts off 4 % of the longer pauses. What is cut off is
+often a sentence by itself ("When does the next bus to the city centre?"). The length of the speech
+tells much, for a sentence breaks off at any place and ends late: of the pauses after 2 s of
+speech 19 % are cut off, of the earlier ones 2 %.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +56,9 @@ class _Patience:
     enough_ms: int
 
 
-_MEDIUM: Final = _Patience(200, 800, 1600, 4000, 0.97, 0.6, 1200)
+_MEDIUM: Final = _Patience(200, 800, 1600, 4000, 0.985, 0.6, 1400)
 _PATIENCE: Final[dict[Eagerness, _Patience]] = {
-    "low": _Patience(400, 1200, 3000, 8000, 0.985, 0.9, 1200),
+    "low": _Patience(400, 1200, 3000, 8000, 0.985, 0.9, 1400),
     "medium": _MEDIUM,
     "auto": _MEDIUM,
     "high": _Patience(200, 550, 1000, 2000, 0.9, 0.4, 900),
@@ -45,7 +66,7 @@ _PATIENCE: Final[dict[Eagerness, _Patience]] = {
 _LONG_SPEECH_MS: Final = 2000
 # By sound alone.
 _SURE_WITHOUT_WORDS: Final = 0.985
-# 3 % of the ends scored less, and two thirds of the hesitations.
+# Less was scored by 3 % of the ends, 67 % of the hesitations and 11 % of the other pauses.
 _HESITATES: Final = 0.02
 _MAY_END: Final = 0.5
 
@@ -62,7 +83,8 @@ def silence_needed_ms(
             it is not known.
         words: What has been said so far, None while it is not known.
         eagerness: As in the session's ``semantic_vad``.
-        speech_ms: How long the utterance is, without the silence.
+        speech_ms: How long the utterance is, without the silence and the padding around it;
+            400 ms too much double the share of pauses that are cut off.
 
     Returns:
         Milliseconds since the last speech.

@@ -1,9 +1,9 @@
 """Whether words may be all that somebody wanted to say.
 
 English is read by its grammar, as far as its small words go. Of other languages only the marks
-at the end count. The marks are those of Whisper (tiny.en), heard out on 190 broken-off beginnings
-and 100 ends: an end has a full stop or a question mark; of the beginnings 27 % end in no mark or
-in "...", most of them after small words, but the others look like sentences.
+at the end count. The marks are those that Whisper (tiny.en) writes: all of 126 sentences got a
+full stop or a question mark, but so did 56 % of the beginnings that break off after a small word
+and 82 % of the others.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def words_say(text: str) -> Words:
 
 
 def _is_answer(words: list[str], *, has_mark: bool) -> bool:
-    if {" ".join(words), " ".join(_without_links(words))} & _IS_PHRASE:
+    if has_mark and {" ".join(words), " ".join(_without_links(words))} & _IS_PHRASE:
         return True
     if len(words) == 1:
         return words[0] in _IS_ANSWER or _is_answer_alone(words[0], has_mark=has_mark)

@@ -160,7 +160,7 @@ def test_the_sound_of_a_short_beginning_is_not_believed(words: str) -> None:
 
 def test_the_shorter_the_speech_the_surer_the_sound_has_to_be() -> None:
     assert needed(0.7, FINISHED[1], 1500) == DOUBT_MS
-    assert needed(0.98, FINISHED[1], 1500) == needed(0.7, FINISHED[1], 2500) == FAST_MS
+    assert needed(0.99, FINISHED[1], 1500) == needed(0.7, FINISHED[1], 2500) == FAST_MS
 
 
 @pytest.mark.parametrize("words", [FINISHED[0], "Yes.", None])
@@ -186,6 +186,12 @@ def test_sound_alone_has_to_be_very_sure() -> None:
 def test_the_full_stop_of_a_transcript_alone_ends_no_turn() -> None:
     assert needed(None, FINISHED[1]) == DOUBT_MS
     assert needed(None, "I would like to.") == OPEN_MS
+
+
+def test_without_a_mark_a_phrase_may_be_a_beginning() -> None:
+    assert needed(0.9, "I am.", 300) == needed(0.9, "yes", 300) == FAST_MS
+    assert needed(0.9, "I am", 300) == OPEN_MS
+    assert needed(0.9, "I like it", 300) == DOUBT_MS
 
 
 @pytest.mark.parametrize("words", OTHER_LANGUAGES)
