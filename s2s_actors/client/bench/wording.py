@@ -1,15 +1,30 @@
 """Word error rate: how far a transcript is from what was said.
 
-Case and punctuation do not count. Figures are not spelled out: "10" for "ten" is an error,
-so references should be written as the recogniser writes.
+Case and punctuation do not count, nor does it whether a number up to twenty or a title is
+written out. Larger numbers do: references should have them as the recogniser writes them.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["WordErrors", "word_errors", "words_of"]
+
+_NUMBERS: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty"
+)
+_WRITTEN_OUT: Final[Mapping[str, str]] = {
+    **{str(number): word for number, word in enumerate(_NUMBERS.split())},
+    "mr": "mister",
+    "mrs": "missus",
+    "dr": "doctor",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +41,9 @@ class WordErrors:
 
 
 def words_of(text: str) -> list[str]:
-    """Words in lower case, without punctuation."""
-    return re.findall(r"\w+(?:'\w+)*", text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    """Words in lower case, without punctuation, numbers up to twenty and titles written out."""
+    plain = text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return [_WRITTEN_OUT.get(word, word) for word in re.findall(r"\w+(?:'\w+)*", plain)]
 
 
 def word_errors(heard: str, reference: str) -> WordErrors:

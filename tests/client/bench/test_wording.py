@@ -22,6 +22,8 @@ SENTENCES = st.lists(st.sampled_from(["the", "cat", "sat", "on"]), max_size=8).m
         ("", "what is it", 3),
         ("don\N{RIGHT SINGLE QUOTATION MARK}t", "don't", 0),
         ("do not", "don't", 2),
+        ("1-2-3, Mr. 20", "one two three mister twenty", 0),
+        ("21", "twenty one", 2),
     ],
 )
 def test_errors_are_the_fewest_changes_of_words(heard: str, said: str, errors: int) -> None:
