@@ -154,15 +154,19 @@ class _OpenSession:
             case m.SpeechLasted():
                 listening.speech_lasted(message.at_ms, message.for_ms, message.generation)
             case m.SpeechPaused():
-                listening.speech_paused(message.at_ms, message.generation)
+                listening.speech_paused(message.at_ms, message.quiet_ms, message.generation)
             case m.SpeechWeighed():
-                listening.speech_weighed(message.completeness, message.generation)
+                listening.speech_weighed(
+                    message.completeness, message.speech_ms, message.generation
+                )
+            case m.SpeechDismissed(generation=generation):
+                listening.speech_dismissed(generation)
             case m.SpeechQuiet():
                 listening.speech_quiet(message.at_ms, message.for_ms, message.generation)
             case m.SpeechResumed():
                 listening.speech_resumed(message.at_ms, message.generation)
             case m.SpeechStopped():
-                listening.speech_stopped(message.at_ms, message.generation)
+                listening.speech_stopped(message.at_ms, message.generation, message.quiet_ms)
             case m.Listened(up_to_ms=up_to_ms):
                 listening.listened(up_to_ms)
             case m.Transcribed():
@@ -267,6 +271,9 @@ class _OpenSession:
                 self._mcp.do(output, lambda work_id: self._works.of(work_id).cancel)
             case outputs.Count():
                 self._actor.around.board.count(output)
+            case outputs.TurnMeasured(waterfall=waterfall):
+                around = self._actor.around
+                around.board.publish_turn(self._lease, waterfall, around.clock.wall_s())
             case outputs.HangUp():
                 self._actor.links.unit.put(
                     m.EndSession(self._lease, output.reason, close_code=output.close_code)

@@ -94,10 +94,7 @@ class Ear:
         resampled = self._resampler.resample_chunk(pcm)
         self._waiting = np.concatenate([self._waiting, resampled.astype(np.float32) / 32768])
         for frame in self._frames():
-            for boundary in self._judge(frame):
-                yield self._told(boundary)
-                if isinstance(boundary, Paused) and self._endpointer.rules.is_weighed:
-                    yield self._weighed()
+            yield from self._listen(self._endpointer, frame)
         if self._heard_ms - self._told_ms >= TELL_EVERY_MS:
             self._told_ms = self._heard_ms
             yield m.Listened(self._lease, self._told_ms)
@@ -142,14 +139,30 @@ class Ear:
             frame, self._waiting = self._waiting[:size], self._waiting[size:]
             yield frame
 
-    def _judge(self, frame: NDArray[np.float32]) -> list[Boundary]:
+    def _listen(self, endpointer: Endpointer, frame: NDArray[np.float32]) -> Iterator[Marker]:
+        probability = self._probability(frame)
+        if probability is None:
+            if endpointer.in_speech:
+                yield m.SpeechDismissed(self._lease, self._generation)
+            endpointer.reset()
+            return
+        for boundary in self._judge(frame, probability):
+            yield self._told(boundary)
+            if isinstance(boundary, Paused) and endpointer.rules.is_weighed:
+                yield self._weighed()
+
+    def _probability(self, frame: NDArray[np.float32]) -> float | None:
+        """That the user speaks in the next frame; None if it is the assistant that is heard."""
         assert self._endpointer is not None
-        start_ms = self._heard_ms
         self._heard_samples += len(frame)
         self._recent.append(frame)
         probability = self._stream.probability(frame)
-        if self._is_echo(loud=probability >= self._endpointer.rules.threshold):
-            probability = 0.0
+        is_loud = probability >= self._endpointer.rules.threshold
+        return None if self._is_echo(loud=is_loud) else probability
+
+    def _judge(self, frame: NDArray[np.float32], probability: float) -> list[Boundary]:
+        assert self._endpointer is not None
+        start_ms = int(self._heard_ms - len(frame) * 1000 / self._rate_hz)
         found = self._endpointer.push(probability, start_ms, self._heard_ms)
         for boundary in found:
             if isinstance(boundary, Started):
@@ -177,7 +190,9 @@ class Ear:
         if self._turns.sample_rate_hz != self._rate_hz:
             heard = soxr.resample(heard, self._rate_hz, self._turns.sample_rate_hz)
         completeness = self._turns.completeness(heard[-self._turns.window_samples :])
-        return m.SpeechWeighed(self._lease, completeness, self._generation)
+        assert self._endpointer is not None
+        speech_ms = self._endpointer.speech_ms
+        return m.SpeechWeighed(self._lease, completeness, speech_ms, self._generation)
 
     def _told(self, boundary: Boundary) -> Marker:
         lease, generation = self._lease, self._generation
@@ -186,8 +201,8 @@ class Ear:
                 return m.SpeechStarted(lease, at_ms, generation)
             case Lasted(at_ms=at_ms, for_ms=for_ms):
                 return m.SpeechLasted(lease, at_ms, for_ms, generation)
-            case Paused(at_ms=at_ms):
-                return m.SpeechPaused(lease, at_ms, generation)
+            case Paused(at_ms=at_ms, quiet_ms=quiet_ms):
+                return m.SpeechPaused(lease, at_ms, quiet_ms, generation)
             case Quiet(at_ms=at_ms, for_ms=for_ms):
                 return m.SpeechQuiet(lease, at_ms, for_ms, generation)
             case Resumed(at_ms=at_ms):

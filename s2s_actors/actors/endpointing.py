@@ -44,9 +44,10 @@ class Lasted:
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """Speech has been followed by a short silence, up to ``at_ms``."""
+    """Speech ended at ``quiet_ms``, and has been followed by a short silence, up to ``at_ms``."""
 
     at_ms: int
+    quiet_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ class Endpointer:
         self._onset_ms: int | None = None  # of speech that is not told yet
         self._loud_ms = 0
         self._told_onset_ms = 0
+        self._utterance_ms = 0
         self._quiet_since_ms = 0
 
     @property
@@ -134,9 +136,9 @@ class Endpointer:
         return self._state is not _State.QUIET
 
     @property
-    def hears_something(self) -> bool:
-        """Whether the last frame was speech, be it enough to tell or not."""
-        return self._onset_ms is not None or self._state is _State.SPEAKING
+    def speech_ms(self) -> int:
+        """How long the utterance is so far, from its first loud frame to its last."""
+        return self._quiet_since_ms - self._utterance_ms
 
     def push(self, probability: float, start_ms: int, end_ms: int) -> list[Boundary]:
         """Take the next frame, which covers ``start_ms`` to ``end_ms`` of the session."""
@@ -152,7 +154,7 @@ class Endpointer:
         """There is no more audio: what was being said is over."""
         found: list[Boundary] = []
         if self._state is _State.SPEAKING:
-            found.append(Paused(at_ms))
+            found.append(Paused(at_ms, self._quiet_since_ms))
         if self.in_speech:
             found.append(self._end(at_ms))
         self._onset_ms = None
@@ -171,6 +173,7 @@ class Endpointer:
         if self._loud_ms < MIN_SPEECH_MS:
             return []
         onset_ms = self._speak()
+        self._utterance_ms = onset_ms
         # What belongs to the utterance before is not padding of this one.
         padded_ms = max(self._last_stop_ms, onset_ms - self.rules.prefix_padding_ms)
         return [Started(padded_ms)]
@@ -204,7 +207,7 @@ class Endpointer:
         is_over = silence_ms >= self.rules.silence_duration_ms
         if self._state is _State.SPEAKING and (silence_ms >= PAUSE_MS or is_over):
             self._state = _State.PAUSED
-            found.append(Paused(end_ms))
+            found.append(Paused(end_ms, self._quiet_since_ms))
         if is_over:
             found.append(self._end(end_ms))
         elif self._state is _State.PAUSED and self.rules.is_weighed:

@@ -242,19 +242,29 @@ class SpeechLasted(Marker):
 
 @dataclass(frozen=True, slots=True)
 class SpeechPaused(Marker):
-    """The user has been silent for a moment; ``at_ms`` includes it."""
+    """Speech ended at ``quiet_ms``, and the user has been silent for a moment, up to ``at_ms``."""
 
     lease: Lease
     at_ms: int
+    quiet_ms: int
     generation: int
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechWeighed(Marker):
-    """How finished what was said before the pause sounds, from 0 to 1."""
+    """How finished what was said before the pause sounds, from 0 to 1; it took ``speech_ms``."""
 
     lease: Lease
     completeness: float
+    speech_ms: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechDismissed(Marker):
+    """What was taken for speech was the assistant's own voice."""
+
+    lease: Lease
     generation: int
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.items import Item
     from s2s_actors.protocol.mcp_items import McpError, McpToolInfo
     from s2s_actors.protocol.playback import Playback
+    from s2s_actors.protocol.turn_clock import TurnClock
 
 
 class Answering:
@@ -70,6 +71,8 @@ class Answering:
         self._said: Spoken | None = None
         self.mcp_servers = McpServers(desk)
         self.mcp_calls = McpCalls(desk)
+        self.clock: TurnClock | None = None
+        """Of the latest turn, until a response answers it."""
         self.has_spoken = False
         """Whether the assistant has been heard: from then on its voice is fixed."""
 
@@ -104,6 +107,8 @@ class Answering:
                 "Wait until the response is finished before creating a new one.",
             )
         run = ResponseRun(plan, self._desk, self.playback)
+        if plan.in_conversation:
+            run.clock, self.clock = self.clock, None
         self._runs[run.id] = run
         self.mcp_servers.prepare(plan)
         if (context_ready or not plan.reads_conversation) and not plan.unheard:
@@ -173,7 +178,7 @@ class Answering:
 
     # --- drafts -----------------------------------------------------------------------------
 
-    def draft(self, item: Item) -> None:
+    def draft(self, item: Item, clock: TurnClock | None) -> None:
         """Begin to answer an item that the conversation may get next, where nobody can see it."""
         self.drop_draft()
         plan = ResponsePlan.of(ResponseParams(), self._desk.talk, self._desk.conversation)
@@ -183,7 +188,9 @@ class Answering:
             request = self._request(plan, new_id("draft"), more=(item,))
         except StageError:
             return  # the response itself will tell
-        self._draft = Draft(plan, request, plan.delivery())
+        self._draft = Draft(plan, request, plan.delivery(), clock)
+        if clock is not None:
+            clock.reached("ready")
         self._desk.put(request)
 
     def drop_draft(self) -> None:
@@ -192,6 +199,8 @@ class Answering:
         if draft is not None:
             self._desk.put(StopWork(draft.work_id))
             self._desk.put(draft.cost())
+            if draft.clock is not None:
+                draft.clock.retract()
 
     def _adopt(self, run: ResponseRun, request: StartGeneration) -> bool:
         """Make the draft the response, if that is what it would ask for now."""
@@ -225,12 +234,14 @@ class Answering:
             run.text(delta)
         elif draft := self._drafted(work_id):
             draft.written += 1
+            draft.reached("word")
             self._ask_ahead(draft, draft.delivery.segments(draft.delivery.written(delta)))
 
     def call_started(self, work_id: str, call_id: str, name: str) -> None:
         """The model calls a function."""
         if run := self._run(work_id, partial(self.call_started, work_id, call_id, name)):
             run.end_text()
+            run.reached("word", spoken=False)
             if route := run.routes.get(name):
                 self.mcp_calls.begin(run, route)
             else:
@@ -260,6 +271,8 @@ class Answering:
     def spoken(self, work_id: str, segment: int, pcm: bytes, *, last: bool) -> None:
         """The voice said more of a segment."""
         run = self._run(work_id, partial(self.spoken, work_id, segment, pcm, last=last))
+        if pcm and (draft := self._drafted(work_id)):
+            draft.reached("sound")
         if run is not None and segment in run.segments:
             run.spoken(segment, pcm, last=last)
             self._after_speech(run)
@@ -276,6 +289,8 @@ class Answering:
         self._end_if_over(run)
 
     def _ask_ahead(self, draft: Draft, segments: list[Segment]) -> None:
+        if segments:
+            draft.reached("sentence")
         for each in draft.ask(segments):
             self._desk.put(each)
 
@@ -342,6 +357,7 @@ class Answering:
             self.text(run.work_id, run.rest)
             self.generated(run.work_id, cut=False, read=0, written=0)
             return
+        run.reached("ready")
         run.routes = self.mcp_servers.offer(run.plan).routes
         try:
             request = self._request(run.plan, run.work_id)

@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MAX_WORDS: Final = 3
-"""Longer utterances say something, even if each word alone would not."""
-
-_WORDS: Final = frozenset(
-    # English, and the ways in which speech recognition writes a hum.
-    "mm mmm mmmm hm hmm hmmm mhm mhmm mmhmm mmhm mhmmhm uh uhhuh huh ah aha ahh oh ooh um er eh "
-    "yeah yea yep yup yes ya okay ok okey kay right alright sure indeed exactly true absolutely "
-    "wow nice cool great good really fine gotcha isee gotit "
-    # German, French, Spanish, Italian, Portuguese, Dutch.
-    "ja jaja jo genau stimmt klar aha achso gut oui ouais daccord voila sí si claro vale ya bueno "
-    "certo va bene sim tá pois ja precies oké".split()  # noqa: SIM905 - words read best so
-)
+MAX_SPELLINGS: Final = """
+mm mmm mmmm hm hmm hmmm mhm mhmm mmhmm mmhm mhmmhm uh uhhuh huh ah aha ahh oh ooh um er eh
+yeah yea yep yup yes ya okay ok okey kay right alright sure indeed exactly true absolutely
+wow nice cool great good really fine gotcha isee gotit
+ja jaja jo genau stimmt klar achso gut
+oui ouais daccord voila
+sí si claro vale ya bueno
+certo va bene
+sim tá pois
+precies oké
+"""
+"""English with the ways in which a hum is written; German, French, Spanish, Italian, Portuguese,
+Dutch."""
+_WORDS: Final = frozenset(_SPELLINGS.split())
 _PHRASES: Final = frozenset(
     {"i see", "got it", "uh huh", "mm hmm", "mm hm", "m hm", "of course", "go on", "i know",
      "that's right", "all right", "ach so", "d'accord", "va bene", "oh wow", "oh okay", "oh yeah",

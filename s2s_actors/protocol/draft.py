@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from s2s_actors.protocol.delivery import Delivery, Segment
     from s2s_actors.protocol.outputs import StartGeneration
+    from s2s_actors.protocol.pacing import Milestone
     from s2s_actors.protocol.response_plan import ResponsePlan
+    from s2s_actors.protocol.turn_clock import TurnClock
 
 SEGMENTS_AHEAD = 1
 """How much is spoken of a draft: the beginning is what the user would wait for."""
@@ -31,11 +33,13 @@ class Draft:
         delivery: Tells where its first segment ends.
         kept: What has come in, each as a call that feeds it to the response.
         asked: How many segments the voice was asked for.
+        clock: Of the turn that it answers.
     """
 
     plan: ResponsePlan
     request: StartGeneration
     delivery: Delivery
+    clock: TurnClock | None
     kept: list[Callable[[], None]] = field(default_factory=list)
     asked: int = 0
     read: int = 0
@@ -45,6 +49,11 @@ class Draft:
     def work_id(self) -> str:
         """Names it to the stages."""
         return self.request.response_id
+
+    def reached(self, milestone: Milestone) -> None:
+        """The answer has come so far, and nobody knows it."""
+        if self.clock is not None:
+            self.clock.reached(milestone, spoken=self.plan.modality == "audio")
 
     def fits(self, request: StartGeneration) -> bool:
         """Whether the language model would be asked just the same now."""

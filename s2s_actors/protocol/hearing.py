@@ -15,6 +15,7 @@ from s2s_actors.protocol.dictation import (
 from s2s_actors.protocol.end_of_turn import silence_needed_ms
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.session import SemanticVad
+from s2s_actors.protocol.turn_clock import TurnClock
 from s2s_actors.protocol.turns import Turn, spoken_message
 from statecharts.turn import Announce, Draft, DropGuess, Guess
 
@@ -74,7 +75,7 @@ class Hearing:
         self._turn: Turn | None = None
         self._over_ms: int | None = None
         self._looked_ms = 0
-        self._paused_ms = 0
+        self._speech_ms = 0
         self._completeness: float | None = None
 
     @property
@@ -112,18 +113,20 @@ class Hearing:
         elif turn.chart.hearing.is_active:
             self._follow(turn, at_ms)
 
-    def paused(self, at_ms: int) -> None:
+    def paused(self, at_ms: int, quiet_ms: int) -> None:
         """There is a short pause."""
         turn = self._turn
-        self._completeness, self._paused_ms = None, at_ms
+        if turn is not None:
+            turn.clock = TurnClock(self._desk, turn.item_id, at_ms - quiet_ms)
+        self._completeness = None
         if turn is not None and (turn.chart.suspected.is_active or turn.chart.hearing.is_active):
             if turn.chart.hearing.is_active and not self._guesses:
                 return
             self._advance(turn, "pause", at_ms=at_ms)
 
-    def weighed(self, completeness: float) -> None:
-        """How finished the utterance sounds at the pause."""
-        self._completeness = completeness
+    def weighed(self, completeness: float, speech_ms: int) -> None:
+        """How finished the utterance sounds at the pause, and how long it is."""
+        self._completeness, self._speech_ms = completeness, speech_ms
 
     def is_finished(self, quiet_ms: int) -> bool:
         """Whether the silence is long enough for what was said, and for how it was said."""
@@ -134,8 +137,9 @@ class Hearing:
         guess = turn.dictation.guess
         known = guess is not None and guess.text is not None and turn.dictation.is_known
         words = turn.dictation.with_open(guess) if guess is not None and known else None
-        speech_ms = self._paused_ms - turn.start_ms
-        needed_ms = silence_needed_ms(self._completeness, words, detection.eagerness, speech_ms)
+        needed_ms = silence_needed_ms(
+            self._completeness, words, detection.eagerness, self._speech_ms
+        )
         return quiet_ms >= needed_ms
 
     def resumed(self, at_ms: int) -> None:
@@ -145,13 +149,16 @@ class Hearing:
             turn.chart.suspected.is_active or turn.chart.hearing.is_active
         ):
             self._over_ms = None
+            turn.clock = None
             self._advance(turn, "resume", at_ms=at_ms)
 
-    def stopped(self, at_ms: int) -> None:
+    def stopped(self, at_ms: int, quiet_ms: int) -> None:
         """The silence is long enough."""
         turn = self._turn
         if turn is None:
             return
+        if turn.clock is None:
+            turn.clock = TurnClock(self._desk, turn.item_id, at_ms - quiet_ms)
         if turn.chart.suspected.is_active:
             self._advance(turn, "pause", at_ms=at_ms)
         if turn.chart.judging.is_active:
@@ -224,6 +231,8 @@ class Hearing:
         if not turn.dictation.is_known:
             return
         text = turn.dictation.with_open(guess)
+        if turn.clock is not None:
+            turn.clock.reached("heard")
         if turn.chart.guessing.is_active:
             self._tell_part(turn, guess)
             self._advance(turn, "known", wanted=True)
@@ -340,7 +349,7 @@ class Hearing:
         assert guess is not None
         text = turn.dictation.with_open(guess)
         if text and self._drafts and self._desk.answers and self._context_ready():
-            self._answering.draft(spoken_message(turn.item_id, text))
+            self._answering.draft(spoken_message(turn.item_id, text), turn.clock)
 
     def _complete(self, turn: Turn, at_ms: int) -> None:
         self._forget()

@@ -165,20 +165,28 @@ class Listening:
         if self._counts(generation):
             self._hearing.lasted(at_ms, for_ms)
 
-    def speech_paused(self, at_ms: int, generation: int) -> None:
-        """There is a short pause."""
+    def speech_paused(self, at_ms: int, quiet_ms: int, generation: int) -> None:
+        """There is a short pause since ``quiet_ms``."""
         if self._counts(generation):
-            self._hearing.paused(at_ms)
+            self._hearing.paused(at_ms, quiet_ms)
 
-    def speech_weighed(self, completeness: float, generation: int) -> None:
+    def speech_weighed(self, completeness: float, speech_ms: int, generation: int) -> None:
         """How finished what was said before the pause sounds, from 0 to 1."""
         if self._counts(generation):
-            self._hearing.weighed(completeness)
+            self._hearing.weighed(completeness, speech_ms)
+
+    def speech_dismissed(self, generation: int) -> None:
+        """What was taken for speech was the assistant's own voice."""
+        if self._counts(generation):
+            if self._hearing.turn is None:
+                self._hearing.discard()
+            else:  # too late: the client has been told
+                self._hearing.stopped(self.buffer.end_ms, self.buffer.end_ms)
 
     def speech_quiet(self, at_ms: int, for_ms: int, generation: int) -> None:
         """The pause has lasted for some time: that may be enough."""
         if self._counts(generation) and self._hearing.is_finished(for_ms):
-            self.speech_stopped(at_ms, generation)
+            self.speech_stopped(at_ms, generation, at_ms - for_ms)
             self.reset_detection()
 
     def speech_resumed(self, at_ms: int, generation: int) -> None:
@@ -189,10 +197,16 @@ class Listening:
             else:
                 self._hearing.resumed(at_ms)
 
-    def speech_stopped(self, at_ms: int, generation: int) -> None:
-        """The turn is over at a position of the session's clock, silence included."""
+    def speech_stopped(self, at_ms: int, generation: int, quiet_ms: int | None = None) -> None:
+        """The turn is over at a position of the session's clock, silence included.
+
+        Args:
+            at_ms: That position.
+            generation: Of the settings that voice detection has.
+            quiet_ms: Where the silence begins, if it is silence that ends the turn.
+        """
         if self._counts(generation):
-            self._hearing.stopped(at_ms)
+            self._hearing.stopped(at_ms, at_ms if quiet_ms is None else quiet_ms)
 
     def _counts(self, generation: int) -> bool:
         return self.detects and generation == self._generation

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.mcp_tools import McpTool
     from s2s_actors.protocol.server_events import ServerEvent
     from s2s_actors.protocol.session import FunctionChoice, FunctionTool, TurnDetection
+    from s2s_actors.protocol.waterfall import Waterfall
 
     OfferedChoice: TypeAlias = Literal["auto", "none", "required"] | FunctionChoice
 
@@ -171,6 +172,13 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnMeasured:
+    """How long the user waited for an answer, and for what."""
+
+    waterfall: Waterfall
+
+
+@dataclass(frozen=True, slots=True)
 class HangUp:
     """End the session from this side."""
 
@@ -194,5 +202,6 @@ Output: TypeAlias = (
     | ArmTimer
     | DisarmTimer
     | Count
+    | TurnMeasured
     | HangUp
 )

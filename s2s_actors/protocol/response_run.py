@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.delivery import Segment
     from s2s_actors.protocol.desk import Desk
     from s2s_actors.protocol.mcp_servers import Route
+    from s2s_actors.protocol.pacing import Milestone
     from s2s_actors.protocol.playback import Playback
     from s2s_actors.protocol.response_plan import ResponsePlan
+    from s2s_actors.protocol.turn_clock import TurnClock
+    from s2s_actors.protocol.waterfall import NoAnswer
     from statecharts.response import Status
 
 
@@ -28,6 +31,12 @@ CHARACTER_MS = 65
 PLAYOUT_TIMER = "playout"
 _PLAYOUT_STEP_MS = 20
 _PIECE_BYTES = audio.size_bytes(audio.DELTA_MS)
+_NO_ANSWER: dict[Status, NoAnswer] = {
+    "completed": "empty",
+    "incomplete": "empty",
+    "cancelled": "cancelled",
+    "failed": "failed",
+}
 # One that is being spoken, and one that waits for its turn: the voice never has to wait.
 _SEGMENTS_ASKED = 2
 
@@ -85,6 +94,8 @@ class ResponseRun:
         self.read = self.written = 0
         self.asked_ahead = 0
         """How many segments a draft has asked the voice for."""
+        self.clock: TurnClock | None = None
+        """Of the turn that it answers."""
         self._desk = desk
         self._playback = playback
         self._delivery = plan.delivery()
@@ -111,6 +122,7 @@ class ResponseRun:
         # Exact once the model reports; until then a delta is about a token.
         self.written += 1
         self._item_index = self.writer.text(written)
+        self.reached("word", spoken=self.plan.modality == "audio")
         self._expect(self._delivery.segments(written))
 
     def end_text(self) -> None:
@@ -149,13 +161,22 @@ class ResponseRun:
                 self.writer.speech_broken_off(segment.item_index, segment.whole())
         usage = Usage.of(read=self.read, written=self.written, spoken_ms=self.writer.spoken_ms)
         self.writer.close(status, self.details, usage)
+        if self.clock is not None:
+            self.clock.give_up(_NO_ANSWER[status], response_id=self.id)
 
     def said(self) -> Spoken | None:
         """The last message that has been heard, in part at least."""
         found = self.writer.last_sounded
         return Spoken(self.plan, *found) if found else None
 
+    def reached(self, milestone: Milestone, *, spoken: bool = True) -> None:
+        """The answer has come so far."""
+        if self.clock is not None:
+            self.clock.reached(milestone, spoken=spoken, response_id=self.id)
+
     def _expect(self, segments: list[Segment]) -> None:
+        if segments:
+            self.reached("sentence")
         for segment in segments:
             assert self._item_index is not None
             expected = _Segment(self._item_index, segment.text)
@@ -188,6 +209,7 @@ class ResponseRun:
         segment.size_bytes += len(pcm)
         self._unsent_bytes -= len(pcm)
         if pcm:
+            self.reached("sound")
             self.writer.audio(segment.item_index, pcm)
             if self.plan.in_conversation:
                 self._playback.sent(self.writer.entry_at(segment.item_index), pcm)

@@ -18,6 +18,7 @@ from s2s_actors.protocol.dictation import Dictation, Partials
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.items import InputAudio, Message
 from s2s_actors.protocol.outputs import Count
+from s2s_actors.protocol.turn_clock import TurnClock
 from statecharts.turn import Answer, KeepGuess, Transcribe, TurnChart
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Turn:
             a committed turn goes by its item.
         response_id: The response that it was sent with, which alone has to do with it.
         interruption: The answer that it has stopped.
+        clock: Takes its times from the silence that may end it.
     """
 
     item_id: str
@@ -62,6 +64,7 @@ class Turn:
     voice_id: str = ""
     response_id: str | None = None
     interruption: Interruption | None = None
+    clock: TurnClock | None = None
 
     @classmethod
     def at(cls, start_ms: int) -> Turn:
@@ -130,6 +133,9 @@ class Turns:
         """
         turn.length_ms = audio.duration_ms(len(pcm))
         turn.wanted = answer
+        turn.clock = turn.clock or TurnClock(self._desk, turn.item_id)
+        turn.clock.reached("settled")
+        self._answering.clock = turn.clock
         turn.entry = self._add_item(turn.item_id, pcm, transcript=None)
         self._pending.append(turn)
         open_pcm = pcm[audio.size_bytes(turn.dictation.open_ms - turn.start_ms) :]
@@ -171,6 +177,8 @@ class Turns:
         """The user speaks on: what is not transcribed yet gets no answer of its own."""
         for turn in self._pending:
             turn.chart.send("overtake")
+            if turn.clock is not None:
+                turn.clock.give_up("talked_over")
 
     def settle(self, turn: Turn | None = None) -> None:
         """All is known that was said, or nothing more will come of it: answer what waited."""
@@ -204,6 +212,10 @@ class Turns:
                 content_index=turn.content_index,
                 logprobs=turn.dictation.logprobs,
             )
+        if turn.clock is not None:
+            turn.clock.reached("heard")
+            if not text:
+                turn.clock.give_up("noise")
         resumes = self._was_nothing(turn, text)
         self._advance(turn, "heard", text="" if resumes else text)
         if turn.chart.silent.is_active and turn.wanted and text and not resumes:
@@ -231,6 +243,8 @@ class Turns:
         self._pending.remove(turn)
         for piece in turn.dictation.settled:
             self._transcripts.drop(piece)
+        if turn.clock is not None:
+            turn.clock.give_up("failed")
         alone = turn.wanted and not turn.chart.overtaken.is_active and not self.debt.owed
         self._advance(turn, "failed")
         if turn.response_id is not None:

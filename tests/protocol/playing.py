@@ -20,6 +20,7 @@ from s2s_actors.protocol.client_events import AudioAppend
 from s2s_actors.protocol.dialogue import Dialogue, SessionStart
 from s2s_actors.protocol.server_events import LogProb, client_error
 from s2s_actors.protocol.session import RealtimeSession
+from s2s_actors.protocol.waterfall import Waterfall
 from tests.support import strict_events
 from tests.support.stream_checker import StreamChecker
 
@@ -55,6 +56,7 @@ class Work:
     stopped: set[str] = field(default_factory=set)
     committed: set[str] = field(default_factory=set)
     audio_ended: bool = False
+    waterfalls: list[Waterfall] = field(default_factory=list)
     echoes: list[outputs.ExpectEcho] = field(default_factory=list)
 
 
@@ -341,6 +343,8 @@ class Player:
                 work.timers.pop(name, None)
             case outputs.HangUp():
                 work.hung_up = output
+            case outputs.TurnMeasured(waterfall=waterfall):
+                work.waterfalls.append(waterfall)
             case outputs.Count():
                 pass
 
