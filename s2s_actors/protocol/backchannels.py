@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MAX_SPELLINGS: Final = """
+MAX_WORDS: Final = 3
+"""Longer utterances say something, even if each word alone would not."""
+_SPELLINGS: Final = """
 mm mmm mmmm hm hmm hmmm mhm mhmm mmhmm mmhm mhmmhm uh uhhuh huh ah aha ahh oh ooh um er eh
 yeah yea yep yup yes ya okay ok okey kay right alright sure indeed exactly true absolutely
 wow nice cool great good really fine gotcha isee gotit
