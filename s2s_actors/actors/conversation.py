@@ -150,7 +150,7 @@ class _OpenSession:
             case m.ClientFrame():
                 self._client_frame(message)
             case m.SpeechStarted():
-                listening.speech_started(message.at_ms, message.generation)
+                listening.speech_started(message.at_ms, message.generation, message.heard_ms)
             case m.SpeechLasted():
                 listening.speech_lasted(message.at_ms, message.for_ms, message.generation)
             case m.SpeechPaused():
@@ -291,6 +291,7 @@ class _OpenSession:
             start.prompt,
             work.cancel,
             start.logprobs,
+            start.beginning,
             work.urgency,
         )
         try:

@@ -198,7 +198,7 @@ class Ear:
         lease, generation = self._lease, self._generation
         match boundary:
             case Started(at_ms=at_ms):
-                return m.SpeechStarted(lease, at_ms, generation)
+                return m.SpeechStarted(lease, at_ms, generation, self._heard_ms)
             case Lasted(at_ms=at_ms, for_ms=for_ms):
                 return m.SpeechLasted(lease, at_ms, for_ms, generation)
             case Paused(at_ms=at_ms, quiet_ms=quiet_ms):

@@ -223,11 +223,15 @@ class AnswerPlayed(Marker):
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted(Marker):
-    """The user has begun to speak, ``at_ms`` after the session's first sample."""
+    """The user has begun to speak, ``at_ms`` after the session's first sample.
+
+    ``heard_ms`` is how far voice detection has come, None for all that there is.
+    """
 
     lease: Lease
     at_ms: int
     generation: int
+    heard_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +317,7 @@ class Transcribe(Data):
     """Transcribe something that was said: PCM at 24 kHz; ``voice_id`` names it.
 
     With ``logprobs`` it may take longer, and tells how sure the model is of each word.
+    ``beginning``: it is the first moment of something that goes on.
     """
 
     lease: Lease
@@ -322,6 +327,7 @@ class Transcribe(Data):
     prompt: str | None
     cancel: CancelToken
     logprobs: bool = False
+    beginning: bool = False
     urgency: Urgency = field(default_factory=Urgency)
 
 

@@ -36,7 +36,11 @@ class SttActor(ModelStage):
     def run_model(self, message: Transcribe) -> None:
         """Transcribe, and say so if that is still wanted."""
         request = SttRequest(
-            _resampled(message.pcm), message.language, message.prompt, message.logprobs
+            _resampled(message.pcm),
+            message.language,
+            message.prompt,
+            message.logprobs,
+            message.beginning,
         )
         call = Call(message.lease.session_id, message.cancel, message.urgency)
         transcript = self._backend.transcribe(request, call)

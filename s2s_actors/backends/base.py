@@ -158,12 +158,15 @@ class SttRequest:
         language: ISO-639-1 code, None to detect.
         prompt: Free text that guides the model, as in the protocol's transcription settings.
         logprobs: Whether ``tokens`` are wanted of the transcript.
+        beginning: The speech goes on: this is its first moment, and a fast answer is wanted,
+            however doubtful. An empty text means that nothing can be told yet.
     """
 
     pcm: bytes
     language: str | None = None
     prompt: str | None = None
     logprobs: bool = False
+    beginning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,9 @@ _COMPRESSION_RATIO = 2.4  # Whisper's reference code: above it the text goes rou
 _RETRY_TEMPERATURES = [0.0, 0.4]
 # In windows of 30 s noise gave 0.87 to 0.99 with "you" at a good likelihood, speech 0.36 at most.
 _SURELY_NO_SPEECH = 0.8
+# Of the first 160 ms of 15 interruptions 9 of 10 are above, and what is told of them is never a
+# word like "yeah"; a hum is below.
+_LIKELY_BEGINNING = -1.6
 # Below a tenth of the smallest 16-bit step a clip is digital silence.
 _SILENT_PEAK = 3e-6
 
@@ -103,10 +106,17 @@ class FasterWhisper:
         with self._turnstile.turn(call.cancel, call.urgency) as go_on:
             if not go_on:
                 return Transcript("", language)
-            heard = self._windows.hear(audio, language, request.prompt, logprobs=request.logprobs)
-        if not heard.is_speech:
+            heard = self._windows.hear(
+                audio,
+                language,
+                request.prompt,
+                logprobs=request.logprobs,
+                once=request.beginning,
+            )
+        likely = heard.log_probability > _LIKELY_BEGINNING
+        if not (likely if request.beginning else heard.is_speech):
             return Transcript("", heard.language)
-        if heard.runs_on:
+        if heard.runs_on and not request.beginning:
             return self._transcribe_long(audio, heard.language, request, call)
         return Transcript(heard.text, heard.language, heard.tokens)
 

@@ -148,6 +148,7 @@ class Windows:
         prompt: str | None,
         *,
         logprobs: bool = False,
+        once: bool = False,
     ) -> Heard:
         """Transcribe greedily, a second time if the first result looks odd.
 
@@ -156,6 +157,7 @@ class Windows:
             language: ISO-639-1 code, None to detect.
             prompt: What the text may continue, None for nothing.
             logprobs: Whether the words' probabilities are wanted.
+            once: Whether the first result will do, odd or not.
         """
         duration_s = audio.size / _SAMPLE_RATE_HZ
         speech = self._encode(self._features(audio))
@@ -170,7 +172,7 @@ class Windows:
             language=language,
         )
         reading = self._read(encoded, tokenizer, prompt, duration_s)
-        if reading.is_odd:
+        if reading.is_odd and not once:
             encoded = self._with_silence(speech, _WHOLE_S)
             reading = self._read(encoded, tokenizer, prompt, duration_s)
         if reading.is_too_fast:

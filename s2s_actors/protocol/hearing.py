@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.input_audio import InputAudioBuffer
     from s2s_actors.protocol.transcripts import Transcripts
 
-LISTEN_AFTER_MS = 128
-"""When speech recognition is asked how speech over an answer begins."""
-INTERRUPT_AFTER_MS = 320
-"""Such speech stops the answer if speech recognition has not said anything by then."""
+LISTEN_AGAIN_MS = 256
+"""When speech recognition is asked once more how speech over an answer begins."""
+INTERRUPT_AFTER_MS = 384
+"""Such speech stops the answer if speech recognition has not come up with anything by then."""
 PATIENCE_MS = 640
 """What begins like a backchannel and goes on for so long is none."""
 _LONGEST_PAUSE_OVERLAP_MS = 64
+# What voice detection has heard of it, and what it may have missed before: more is silence.
+_BEGINNING_MS = 384
 
 
 class Hearing:
@@ -95,12 +97,14 @@ class Hearing:
 
     # --- what voice detection says ------------------------------------------------------------
 
-    def started(self, start_ms: int) -> None:
-        """Speech begins."""
+    def started(self, start_ms: int, at_ms: int) -> None:
+        """Speech begins at ``start_ms``, and has gone on up to ``at_ms``."""
         self._turn = Turn.at(start_ms)
         self._over_ms = None
         self._looked_ms = start_ms
-        if not self._weighs:
+        if self._weighs:
+            self._look(self._turn, at_ms, beginning=True)
+        else:
             self._advance(self._turn, "confirm")
 
     def lasted(self, at_ms: int, for_ms: int) -> None:
@@ -200,11 +204,11 @@ class Hearing:
 
     def _weigh(self, turn: Turn, at_ms: int, for_ms: int) -> None:
         begun = turn.dictation.hypothesis
-        is_known = begun is not None and begun.text is not None
-        if not self._weighs or for_ms >= (PATIENCE_MS if is_known else INTERRUPT_AFTER_MS):
+        patience_ms = PATIENCE_MS if begun is not None and begun.text else INTERRUPT_AFTER_MS
+        if not self._weighs or for_ms >= patience_ms:
             self._advance(turn, "confirm")
-        elif begun is None and for_ms >= LISTEN_AFTER_MS:
-            self._look(turn, at_ms)
+        elif for_ms >= LISTEN_AGAIN_MS and begun is not None and begun.text == "":
+            self._look(turn, at_ms, beginning=True)
 
     # --- what speech recognition says -----------------------------------------------------------
 
@@ -279,9 +283,11 @@ class Hearing:
         if due and self._desk.may_guess and turn.dictation.hypothesis is None:
             self._look(turn, at_ms)
 
-    def _look(self, turn: Turn, at_ms: int) -> None:
+    def _look(self, turn: Turn, at_ms: int, *, beginning: bool = False) -> None:
         self._looked_ms = at_ms
-        turn.dictation.hypothesis = self._ask(turn, at_ms, speculative=True)
+        turn.dictation.hypothesis = self._ask(
+            turn, at_ms, speculative=not beginning, beginning=beginning
+        )
 
     def _part(self, turn: Turn, at_ms: int) -> None:
         open_ms = turn.dictation.open_ms
@@ -289,10 +295,17 @@ class Hearing:
         cut_ms = open_ms + quietest_ms(self._buffer.slice(open_ms, at_ms))
         turn.dictation.settle(self._ask(turn, cut_ms, speculative=False), next_ms=cut_ms)
 
-    def _ask(self, turn: Turn, end_ms: int, *, speculative: bool) -> Piece:
-        pcm = self._buffer.slice(turn.dictation.open_ms, end_ms)
+    def _ask(self, turn: Turn, end_ms: int, *, speculative: bool, beginning: bool = False) -> Piece:
+        begin_ms = turn.dictation.open_ms
+        if beginning:
+            begin_ms = max(begin_ms, end_ms - _BEGINNING_MS)
         return self._transcripts.ask(
-            turn, new_id("voice"), pcm, end_ms=end_ms, speculative=speculative
+            turn,
+            new_id("voice"),
+            self._buffer.slice(begin_ms, end_ms),
+            end_ms=end_ms,
+            beginning=beginning,
+            speculative=speculative,
         )
 
     def _tell_part(self, turn: Turn, piece: Piece) -> None:

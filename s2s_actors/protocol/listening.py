@@ -154,10 +154,19 @@ class Listening:
 
     # --- what voice detection says ------------------------------------------------------------
 
-    def speech_started(self, at_ms: int, generation: int) -> None:
-        """Speech begins at a position of the session's clock, prefix included."""
+    def speech_started(self, at_ms: int, generation: int, heard_ms: int | None = None) -> None:
+        """Speech begins at a position of the session's clock, prefix included.
+
+        Args:
+            at_ms: That position.
+            generation: Of the settings that voice detection has.
+            heard_ms: How far it has gone on by now; None for all that has been appended.
+        """
         if self._counts(generation) and self._hearing.candidate is None:
-            self._hearing.started(max(at_ms, self.buffer.start_ms, self._stopped_ms))
+            self._hearing.started(
+                max(at_ms, self.buffer.start_ms, self._stopped_ms),
+                self.buffer.end_ms if heard_ms is None else heard_ms,
+            )
             self._desk.put(ArmTimer(MUTE_TIMER, MUTE_MS))
 
     def speech_lasted(self, at_ms: int, for_ms: int, generation: int) -> None:

@@ -59,7 +59,8 @@ class StartTranscription:
 
     ``voice_id`` names it in what comes back: the id of its item for a whole turn, an id of
     its own for anything else. ``logprobs``: the client wants to know how sure the model is of
-    each word. ``speculative``: it is a guess until :class:`CommitWork`.
+    each word. ``beginning``: it is the first moment of something that goes on. ``speculative``:
+    it is a guess until :class:`CommitWork`.
     """
 
     voice_id: str
@@ -67,6 +68,7 @@ class StartTranscription:
     language: str | None
     prompt: str | None
     logprobs: bool = False
+    beginning: bool = False
     speculative: bool = False
 
 

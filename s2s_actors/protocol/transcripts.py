@@ -52,8 +52,15 @@ class Transcripts:
 
     # --- speech recognition -----------------------------------------------------------------
 
-    def ask(
-        self, turn: Turn, voice_id: str, pcm: bytes, *, end_ms: int = 0, speculative: bool = False
+    def ask(  # noqa: PLR0913 - each by its name
+        self,
+        turn: Turn,
+        voice_id: str,
+        pcm: bytes,
+        *,
+        end_ms: int = 0,
+        beginning: bool = False,
+        speculative: bool = False,
     ) -> Piece:
         """Have something transcribed that belongs to a turn, whether or not it will be shown.
 
@@ -62,6 +69,7 @@ class Transcripts:
             voice_id: Names it.
             pcm: What was said.
             end_ms: Where it ends on the session's clock.
+            beginning: It is the first moment of something that goes on.
             speculative: It is a guess.
         """
         settings = self._desk.session.audio.input.transcription
@@ -75,7 +83,8 @@ class Transcripts:
                 pcm,
                 language=None if isinstance(language, UnsetType) else language,
                 prompt=None if isinstance(prompt, UnsetType) else prompt,
-                logprobs=self._with_logprobs,
+                logprobs=self._with_logprobs and not beginning,
+                beginning=beginning,
                 speculative=speculative,
             )
         )
