@@ -17,6 +17,7 @@ _FENCES, _FENCE_MARKS = ("```", "~~~"), "`~"
 # English: a break before one of these is heard least.
 _JOINING = """
 and or but because which who that when while where if so as than with for from in on at by
+through into over under between about after before during without within towards around
 """
 _JOINING_WORDS = frozenset(_JOINING.split())
 # No sentence ends here: list numbers and ordinals, and what the library does not know: it
@@ -38,12 +39,14 @@ class Patience:
         clause: At the end of a clause.
         short: At the end of a shorter sentence, once there is enough for a clause.
         word: Before a word that joins two phrases; most of them have to stand before it.
+        any_word: Between any two words, where there is no better place.
     """
 
     sentence: int
     clause: int
     short: int
     word: int
+    any_word: int = _HARD_LIMIT_LETTERS
 
 
 def letters(text: str) -> int:
@@ -158,7 +161,7 @@ class OpenPiece:
             (patience.clause, self._clause_end, least),
             # With too little before the break, the next such word is a better place.
             (patience.word, self._phrase_end, patience.word * 5 // 8),
-            (_HARD_LIMIT_LETTERS, self._word_end, least),
+            (patience.any_word, self._word_end, least),
         ):
             if self._letters >= needed and self._long_enough(place, shortest):
                 return place

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from s2s_actors.protocol.open_piece import OpenPiece, Patience, letters
 
-FIRST_PIECE = Patience(sentence=14, clause=14, short=14, word=40)
+FIRST_PIECE = Patience(sentence=14, clause=14, short=14, word=22, any_word=32)
 """When to begin: 14 letters are a second of speech, time to write and to speak some more.
 
 Shorter beginnings ("Well,") would be over before the next piece can be heard.
 """
 
 _SENTENCE_LETTERS, _SHORT_LETTERS = 20, 7
+_SECOND_LETTERS = 40
 _GROWTH = 2
 _LONGEST_LETTERS = 160
 
@@ -69,7 +70,7 @@ class SpeechPieces:
         said = self._said_letters
         if not said:
             return FIRST_PIECE
-        limit = max(FIRST_PIECE.word, min(_LONGEST_LETTERS, _GROWTH * said))
+        limit = max(_SECOND_LETTERS, min(_LONGEST_LETTERS, _GROWTH * said))
         return Patience(
             sentence=_SENTENCE_LETTERS, clause=limit, short=_SHORT_LETTERS, word=limit * 3 // 2
         )

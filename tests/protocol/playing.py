@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol import codec, outputs
 from s2s_actors.protocol.client_events import AudioAppend
+from s2s_actors.protocol.conduct import NATURAL
 from s2s_actors.protocol.dialogue import Dialogue, SessionStart
 from s2s_actors.protocol.server_events import LogProb, client_error
 from s2s_actors.protocol.session import RealtimeSession
-from s2s_actors.protocol.waterfall import Waterfall
 from tests.support import strict_events
 from tests.support.stream_checker import StreamChecker
+
+if TYPE_CHECKING:
+    from s2s_actors.protocol.waterfall import Waterfall
 
 Event: TypeAlias = "dict[str, Any]"
 T = TypeVar("T")
 
 START = SessionStart("sess_1", "local-cascade", "Be kind.", 3600.0, 1_999_999_999)
+"""A session that keeps to the plain protocol."""
+NATURAL_START = replace(START, conduct=NATURAL)
+"""One that does all that goes beyond it."""
 BYTES_PER_MS = 48
 
 
@@ -74,6 +80,7 @@ class Player:
         self.events: list[Event] = []
         self.asked: list[outputs.Output] = []
         self.work = Work()
+        self._clock_ms = 0.0
         self.dialogue = Dialogue(start)
         self.dialogue.open()
         self.settle()
@@ -162,6 +169,44 @@ class Player:
                 self.work.generation if generation is None else generation,
             )
         )
+
+    def lasts(self, for_ms: int) -> list[Event]:
+        """Speech has gone on for so long by now."""
+        return self._do(
+            lambda: self.dialogue.listening.speech_lasted(self.now_ms, for_ms, self.work.generation)
+        )
+
+    def pauses(self, silence_ms: int = 96) -> list[Event]:
+        """There has been a short silence by now."""
+        return self._do(
+            lambda: self.dialogue.listening.speech_paused(
+                self.now_ms, self.now_ms - silence_ms, self.work.generation
+            )
+        )
+
+    def resumes(self, at_ms: int | None = None) -> list[Event]:
+        """Speech goes on after a pause, by default from now."""
+        at = self.now_ms if at_ms is None else at_ms
+        return self._do(lambda: self.dialogue.listening.speech_resumed(at, self.work.generation))
+
+    def sounds(self, completeness: float, speech_ms: int = 2000) -> list[Event]:
+        """So finished does it sound."""
+        return self._do(
+            lambda: self.dialogue.listening.speech_weighed(
+                completeness, speech_ms, self.work.generation
+            )
+        )
+
+    def keeps_quiet(self, for_ms: int) -> list[Event]:
+        """The pause has lasted for so long by now."""
+        return self._do(
+            lambda: self.dialogue.listening.speech_quiet(self.now_ms, for_ms, self.work.generation)
+        )
+
+    def waits(self, ms: float) -> None:
+        """Time passes; the timers are up to the test."""
+        self._clock_ms += ms
+        self.dialogue.at(self._clock_ms)
 
     def listens(self, up_to_ms: int | None = None) -> list[Event]:
         """Voice detection has come so far, by default to the end of what was appended."""
@@ -305,7 +350,7 @@ class Player:
         self.settle()
         return self.events[before:]
 
-    def _carry_out(self, output: outputs.Output) -> None:  # noqa: C901 - one line for each output
+    def _carry_out(self, output: outputs.Output) -> None:  # noqa: C901, PLR0912 - a case each
         if isinstance(output, outputs.Send):
             self._receive(codec.encode(output.event))
             return
