@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from s2s_actors.protocol.open_piece import OpenPiece, Patience, letters
 
-FIRST_PIECE = Patience(sentence=14, clause=14, short=14, word=22, any_word=32)
+FIRST_PIECE = Patience(sentence=14, clause=14, short=14, word=26, any_word=32)
 """When to begin: 14 letters are a second of speech, time to write and to speak some more.
 
 Shorter beginnings ("Well,") would be over before the next piece can be heard.
