@@ -36,9 +36,9 @@ def use_torch_threads() -> None:
 def float_type() -> torch.dtype:
     """The floats that language models run fastest in.
 
-    Writing a token is bound by reading the weights, so half the size is almost twice the
-    speed where the processor multiplies bfloat16 itself (SmolLM2-135M on 2 cores: 29 tokens
-    a second against 18), and slower where it does not.
+    Writing a token is bound by reading the weights, so half the size is half as fast again
+    where the processor multiplies bfloat16 itself (SmolLM2-135M on 2 cores that had other work
+    too: 24 tokens a second against 17), and slower where it does not.
     """
     if torch.cuda.is_available():
         return torch.bfloat16

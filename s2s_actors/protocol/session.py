@@ -49,7 +49,7 @@ class ServerVad(_Typed, frozen=True, kw_only=True, tag="server_vad"):
 
 
 class SemanticVad(_Typed, frozen=True, kw_only=True, tag="semantic_vad"):
-    """Turns end by silence for now; eagerness sets how long it has to be."""
+    """Turns end by how the speech sounds and by its words; eagerness says how soon."""
 
     eagerness: Literal["low", "medium", "high", "auto"] = "auto"
     model_version: str | UnsetType = UNSET
@@ -72,7 +72,7 @@ class Transcription(_Settings, frozen=True, kw_only=True):
 
 
 class NoiseReduction(_Settings, frozen=True, kw_only=True):
-    """What kind of microphone to clean up after."""
+    """What kind of microphone to clean up after; the strength is the server's choice."""
 
     type: Literal["near_field", "far_field"]
     strength: float | UnsetType = UNSET
