@@ -179,11 +179,13 @@ class _OpenSession:
             case m.Generated():
                 self._generated(message)
             case m.Spoken():
-                self.dialogue.answering.spoken(
+                self.dialogue.answering.results.spoken(
                     message.response_id, message.segment, message.pcm, last=message.last
                 )
             case m.ResponseFailed(error=error):
-                self.dialogue.answering.failed(message.response_id, error.code, error.message)
+                self.dialogue.answering.results.failed(
+                    message.response_id, error.code, error.message
+                )
             case m.StageReplaced():
                 self.dialogue.stage_lost(message.stage)
             case m.TimerFired():
@@ -220,16 +222,16 @@ class _OpenSession:
             self.dialogue.client(event)
 
     def _generated(self, message: m.Generated) -> None:
-        answering, response_id = self.dialogue.answering, message.response_id
+        results, response_id = self.dialogue.answering.results, message.response_id
         match message.event:
             case TextDelta(text=text):
-                answering.text(response_id, text)
+                results.text(response_id, text)
             case ToolCallStarted(call_id=call_id, name=name):
-                answering.call_started(response_id, call_id, name)
+                results.call_started(response_id, call_id, name)
             case ToolCallDelta(arguments=arguments):
-                answering.call_arguments(response_id, arguments)
+                results.call_arguments(response_id, arguments)
             case Finished(reason=reason, input_tokens=read, output_tokens=written):
-                answering.generated(response_id, cut=reason == "length", read=read, written=written)
+                results.generated(response_id, cut=reason == "length", read=read, written=written)
             case _:
                 assert_never(message.event)
 
@@ -317,7 +319,7 @@ class _OpenSession:
                     m.Speak(lease, work_id, start.segment, request, work.cancel, work.urgency)
                 )
         except LaneFullError:
-            self.dialogue.answering.failed(
+            self.dialogue.answering.results.failed(
                 work_id, "stage_backpressure", "The pipeline is too far behind."
             )
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
 
 from s2s_actors.errors import ClientError, StageError
-from s2s_actors.protocol.draft import Draft
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.interruption import Interruption
 from s2s_actors.protocol.mcp_calls import McpCalls
 from s2s_actors.protocol.mcp_servers import McpServers
-from s2s_actors.protocol.outputs import CommitWork, Count, StartGeneration, StopWork
+from s2s_actors.protocol.open_answers import OpenAnswers
+from s2s_actors.protocol.outputs import Count, StartGeneration, StopWork
 from s2s_actors.protocol.response import (
-    ErrorDetail,
     Reason,
     ResponseParams,
     StatusDetails,
@@ -24,13 +22,12 @@ from s2s_actors.protocol.response import (
 )
 from s2s_actors.protocol.response_plan import ResponsePlan
 from s2s_actors.protocol.response_run import ResponseRun
-from s2s_actors.protocol.truncation import TOO_LONG
+from s2s_actors.protocol.stage_results import StageResults
 from statecharts.response import CloseResponse, Generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from s2s_actors.protocol.delivery import Segment
     from s2s_actors.protocol.desk import Desk
     from s2s_actors.protocol.interruption import Spoken
     from s2s_actors.protocol.items import Item
@@ -66,20 +63,18 @@ class Answering:
         self.playback = playback
         self._on_over = on_over
         self._context_tokens = context_tokens
-        self._runs: dict[str, ResponseRun] = {}
-        self._draft: Draft | None = None
+        self._open = OpenAnswers(desk)
         self._said: Spoken | None = None
         self.mcp_servers = McpServers(desk)
         self.mcp_calls = McpCalls(desk)
+        self.results = StageResults(desk, self._open, self.mcp_calls, self._advance)
         self.clock: TurnClock | None = None
         """Of the latest turn, until a response answers it."""
-        self.has_spoken = False
-        """Whether the assistant has been heard: from then on its voice is fixed."""
 
     @property
     def current(self) -> ResponseRun | None:
         """The open response of the default conversation."""
-        return next((run for run in self._runs.values() if run.plan.in_conversation), None)
+        return self._open.current
 
     @property
     def has_floor(self) -> bool:
@@ -109,7 +104,7 @@ class Answering:
         run = ResponseRun(plan, self._desk, self.playback)
         if plan.in_conversation:
             run.clock, self.clock = self.clock, None
-        self._runs[run.id] = run
+        self._open.runs[run.id] = run
         self.mcp_servers.prepare(plan)
         if (context_ready or not plan.reads_conversation) and not plan.unheard:
             self._generate_when_listed(run)
@@ -118,15 +113,12 @@ class Answering:
     def fail_at_once(self, code: str, message: str) -> None:
         """Answer with a failure what can't be answered otherwise."""
         run = self.create(ResponseParams(), context_ready=False)
-        self.failed(run.id, code, message)
+        self.results.failed(run.id, code, message)
 
     def context_ready(self) -> None:
         """All transcripts are known: responses that waited for them begin to generate."""
-        for run in self._waiting():
+        for run in self._open.waiting():
             self._generate_when_listed(run)
-
-    def _waiting(self) -> list[ResponseRun]:
-        return [run for run in self._runs.values() if run.chart.waiting.is_active]
 
     def _generate_when_listed(self, run: ResponseRun) -> None:
         if self.mcp_servers.ready(run.plan):
@@ -138,7 +130,7 @@ class Answering:
         Raises:
             ClientError: There is no such response, or it is over.
         """
-        run = self._runs.get(response_id) if isinstance(response_id, str) else self.current
+        run = self._open.runs.get(response_id) if isinstance(response_id, str) else self.current
         if run is None:
             raise ClientError(
                 "response_cancel_not_active", "Cancellation failed: no active response found."
@@ -169,7 +161,7 @@ class Answering:
         if spoken is None or self.current is not None:
             return
         run = ResponseRun(spoken.plan, self._desk, self.playback, rest=interruption.rest)
-        self._runs[run.id] = run
+        self._open.runs[run.id] = run
         self._advance(run, "context_ready")
 
     def _cancel(self, run: ResponseRun, reason: Reason) -> None:
@@ -188,131 +180,11 @@ class Answering:
             request = self._request(plan, new_id("draft"), more=(item,))
         except StageError:
             return  # the response itself will tell
-        self._draft = Draft(plan, request, plan.delivery(), clock)
-        if clock is not None:
-            clock.reached("ready")
-        self._desk.put(request)
+        self._open.begin_draft(plan, request, clock)
 
     def drop_draft(self) -> None:
         """The guess was wrong, or is not wanted any more."""
-        draft, self._draft = self._draft, None
-        if draft is not None:
-            self._desk.put(StopWork(draft.work_id))
-            self._desk.put(draft.cost())
-            if draft.clock is not None:
-                draft.clock.retract()
-
-    def _adopt(self, run: ResponseRun, request: StartGeneration) -> bool:
-        """Make the draft the response, if that is what it would ask for now."""
-        draft = self._draft
-        if draft is None or not draft.fits(request):
-            return False
-        self._draft = None
-        run.work_id = draft.work_id
-        run.asked_ahead = draft.asked
-        self._desk.put(CommitWork(draft.work_id))
-        for again in draft.kept:
-            again()
-        return True
-
-    # --- what the stages say --------------------------------------------------------------
-
-    def _run(self, work_id: str, again: Callable[[], None]) -> ResponseRun | None:
-        """The response that something is for; what is for the draft is kept."""
-        if self._draft is not None and self._draft.work_id == work_id:
-            self._draft.kept.append(again)
-            return None
-        return next((run for run in self._runs.values() if run.work_id == work_id), None)
-
-    def _drafted(self, work_id: str) -> Draft | None:
-        draft = self._draft
-        return draft if draft is not None and draft.work_id == work_id else None
-
-    def text(self, work_id: str, delta: str) -> None:
-        """The model wrote more."""
-        if run := self._run(work_id, partial(self.text, work_id, delta)):
-            run.text(delta)
-        elif draft := self._drafted(work_id):
-            draft.written += 1
-            draft.reached("word")
-            self._ask_ahead(draft, draft.delivery.segments(draft.delivery.written(delta)))
-
-    def call_started(self, work_id: str, call_id: str, name: str) -> None:
-        """The model calls a function."""
-        if run := self._run(work_id, partial(self.call_started, work_id, call_id, name)):
-            run.end_text()
-            run.reached("word", spoken=False)
-            if route := run.routes.get(name):
-                self.mcp_calls.begin(run, route)
-            else:
-                run.writer.call(call_id, name)
-        elif draft := self._drafted(work_id):
-            self._ask_ahead(draft, draft.delivery.end())
-
-    def call_arguments(self, work_id: str, delta: str) -> None:
-        """The model wrote more of a call's arguments."""
-        if run := self._run(work_id, partial(self.call_arguments, work_id, delta)):
-            run.writer.arguments(delta)
-
-    def generated(self, work_id: str, *, cut: bool, read: int, written: int) -> None:
-        """The model is done."""
-        again = partial(self.generated, work_id, cut=cut, read=read, written=written)
-        if run := self._run(work_id, again):
-            run.read, run.written = read, written
-            run.end_text()
-            run.writer.end_item(cut=cut)
-            if cut:
-                run.details = StatusDetails(type="incomplete", reason="max_output_tokens")
-            self._advance(run, "generated", speech_left=run.is_busy, cut=cut)
-        elif draft := self._drafted(work_id):
-            draft.read, draft.written = read, written
-            self._ask_ahead(draft, draft.delivery.end())
-
-    def spoken(self, work_id: str, segment: int, pcm: bytes, *, last: bool) -> None:
-        """The voice said more of a segment."""
-        run = self._run(work_id, partial(self.spoken, work_id, segment, pcm, last=last))
-        if pcm and (draft := self._drafted(work_id)):
-            draft.reached("sound")
-        if run is not None and segment in run.segments:
-            run.spoken(segment, pcm, last=last)
-            self._after_speech(run)
-
-    def play_on(self) -> None:
-        """The client has played some of what it got: send more."""
-        if run := self.current:
-            run.play_on()
-            self._after_speech(run)
-
-    def _after_speech(self, run: ResponseRun) -> None:
-        if run.plan.in_conversation and run.writer.spoken_ms:
-            self.has_spoken = True
-        self._end_if_over(run)
-
-    def _ask_ahead(self, draft: Draft, segments: list[Segment]) -> None:
-        if segments:
-            draft.reached("sentence")
-        for each in draft.ask(segments):
-            self._desk.put(each)
-
-    def _end_if_over(self, run: ResponseRun) -> None:
-        if not run.is_busy and run.chart.speaking.is_active:
-            self._advance(run, "spoken")
-
-    def failed(self, work_id: str, code: str, message: str) -> None:
-        """A model failed in the middle of a response, or of a draft, which nobody misses."""
-        if self._drafted(work_id):
-            self.drop_draft()
-        elif run := self._run(work_id, partial(self.failed, work_id, code, message)):
-            kind = "invalid_request_error" if code == TOO_LONG else "server_error"
-            error = ErrorDetail(type=kind, code=code, message=message)
-            run.details = StatusDetails(type="failed", error=error)
-            self._advance(run, "fail")
-
-    def all_failed(self, code: str, message: str) -> None:
-        """A stage is gone, and with it everything that it was doing."""
-        self.drop_draft()
-        for run in list(self._runs.values()):
-            self.failed(run.work_id, code, message)
+        self._open.drop_draft()
 
     # --- what MCP servers say --------------------------------------------------------------
 
@@ -321,16 +193,16 @@ class Answering:
     ) -> None:
         """A server has told its tools or failed to; responses may have waited for that."""
         self.mcp_servers.listed(item_id, found)
-        for run in self._waiting():
+        for run in self._open.waiting():
             if context_ready or not (run.plan.reads_conversation or run.plan.unheard):
                 self._generate_when_listed(run)
 
     def mcp_called(self, item_id: str, result: str | McpError) -> None:
         """A call of a tool has its output, or its error."""
-        for run in self._runs.values():
+        for run in self._open.runs.values():
             if item_id in run.calls:
                 self.mcp_calls.ended(run, item_id, result)
-                self._end_if_over(run)
+                self.results.end_if_over(run)
                 return
         self.mcp_calls.ended_after_approval(item_id, result)
 
@@ -343,7 +215,7 @@ class Answering:
                     self._generate(run)
                 case CloseResponse(status=status):
                     self._desk.put(StopWork(run.work_id))
-                    del self._runs[run.id]
+                    del self._open.runs[run.id]
                     run.close(status)
                     self._count(run)
                     if run.plan.in_conversation:
@@ -354,18 +226,17 @@ class Answering:
 
     def _generate(self, run: ResponseRun) -> None:
         if run.rest is not None:
-            self.text(run.work_id, run.rest)
-            self.generated(run.work_id, cut=False, read=0, written=0)
+            self.results.text(run.work_id, run.rest)
+            self.results.generated(run.work_id, cut=False, read=0, written=0)
             return
         run.reached("ready")
         run.routes = self.mcp_servers.offer(run.plan).routes
         try:
             request = self._request(run.plan, run.work_id)
         except StageError as error:
-            self.failed(run.work_id, error.code, error.message)
+            self.results.failed(run.work_id, error.code, error.message)
             return
-        if not self._adopt(run, request):
-            self.drop_draft()
+        if not (run.plan.in_conversation and self._open.adopt_draft(run, request)):
             self._desk.put(request)
 
     def _request(

@@ -188,7 +188,7 @@ class Dialogue:
     def _update(self, event: ce.SessionUpdate) -> None:
         old = self.session
         new = apply_update(old, event.session)
-        if self._answering.has_spoken and voice_of(new) != voice_of(old):
+        if self._answering.results.has_spoken and voice_of(new) != voice_of(old):
             raise ClientError(
                 "cannot_update_voice",
                 "Cannot update a conversation's voice if assistant audio is present.",
@@ -258,7 +258,7 @@ class Dialogue:
             case "stt":
                 self.listening.all_failed("stage_failed", message)
             case _:
-                self._answering.all_failed("stage_failed", message)
+                self._answering.results.all_failed("stage_failed", message)
 
     # --- the clock ------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class Dialogue:
         elif name == MUTE_TIMER:
             self.listening.mute_timeout()
         elif name == PLAYOUT_TIMER:
-            self._answering.play_on()
+            self._answering.results.play_on()
         elif name == SESSION_TIMER:
             minutes = self._start.max_duration_s / 60
             text = f"Your session hit the maximum duration of {minutes:g} minutes."

@@ -248,7 +248,7 @@ class Turns:
         alone = turn.wanted and not turn.chart.overtaken.is_active and not self.debt.owed
         self._advance(turn, "failed")
         if turn.response_id is not None:
-            self._answering.failed(turn.response_id, code, message)
+            self._answering.results.failed(turn.response_id, code, message)
         elif self._transcripts.are_shown:
             if self._is_shown(turn):
                 self._transcripts.tell_failure(turn.item_id, turn.content_index, code, message)

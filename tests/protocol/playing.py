@@ -242,7 +242,7 @@ class Player:
 
         def act() -> None:
             for delta in deltas:
-                self.dialogue.answering.text(response_id, delta)
+                self.dialogue.answering.results.text(response_id, delta)
 
         return self._do(act)
 
@@ -250,9 +250,9 @@ class Player:
         """The model calls a function."""
 
         def act() -> None:
-            self.dialogue.answering.call_started(response_id, call_id, name)
+            self.dialogue.answering.results.call_started(response_id, call_id, name)
             for delta in arguments:
-                self.dialogue.answering.call_arguments(response_id, delta)
+                self.dialogue.answering.results.call_arguments(response_id, delta)
 
         return self._do(act)
 
@@ -262,7 +262,7 @@ class Player:
         """The model is done."""
         self.work.generations.pop(response_id, None)
         return self._do(
-            lambda: self.dialogue.answering.generated(
+            lambda: self.dialogue.answering.results.generated(
                 response_id, cut=cut, read=read, written=written
             )
         )
@@ -270,7 +270,7 @@ class Player:
     def fails(self, response_id: str) -> list[Event]:
         """A model fails."""
         return self._do(
-            lambda: self.dialogue.answering.failed(response_id, "llm_failed", "No answer.")
+            lambda: self.dialogue.answering.results.failed(response_id, "llm_failed", "No answer.")
         )
 
     def speaks(
@@ -280,7 +280,9 @@ class Player:
         if last and work in self.work.segments:
             self.work.segments.remove(work)
         return self._do(
-            lambda: self.dialogue.answering.spoken(work.response_id, work.segment, pcm, last=last)
+            lambda: self.dialogue.answering.results.spoken(
+                work.response_id, work.segment, pcm, last=last
+            )
         )
 
     def speaks_all(self, ms_a_segment: int = 500) -> list[Event]:
@@ -338,7 +340,7 @@ class Player:
         """The session is over; check what must hold then."""
         self.checker.finish(cut=cut)
         if not cut:
-            assert not self.dialogue.answering._runs
+            assert not self.dialogue.answering._open.runs
             assert self.dialogue.listening.context_ready
             assert self.dialogue.listening._hearing.candidate is None
             assert not self.work.generations
