@@ -6,14 +6,8 @@ from typing import TYPE_CHECKING
 
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.backchannels import is_backchannel, may_become_backchannel
-from s2s_actors.protocol.dictation import (
-    LONGEST_PIECE_MS,
-    PIECE_WORTH_KEEPING_MS,
-    Piece,
-    quietest_ms,
-)
+from s2s_actors.protocol.dictating import PAUSE_OVERLAP_MS
 from s2s_actors.protocol.end_of_turn import silence_needed_ms
-from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.session import SemanticVad
 from s2s_actors.protocol.turn_clock import TurnClock
 from s2s_actors.protocol.turns import Turn, spoken_message
@@ -24,8 +18,8 @@ if TYPE_CHECKING:
 
     from s2s_actors.protocol.answering import Answering
     from s2s_actors.protocol.desk import Desk
-    from s2s_actors.protocol.input_audio import InputAudioBuffer
-    from s2s_actors.protocol.transcripts import Transcripts
+    from s2s_actors.protocol.dictating import Dictating
+    from s2s_actors.protocol.dictation import Piece
 
 LISTEN_AGAIN_MS = 256
 """When speech recognition is asked once more how speech over an answer begins."""
@@ -33,9 +27,6 @@ INTERRUPT_AFTER_MS = 384
 """Such speech stops the answer if speech recognition has not come up with anything by then."""
 PATIENCE_MS = 640
 """What begins like a backchannel and goes on for so long is none."""
-_LONGEST_PAUSE_OVERLAP_MS = 64
-# What voice detection has heard of it, and what it may have missed before: more is silence.
-_BEGINNING_MS = 384
 
 
 class Hearing:
@@ -49,8 +40,7 @@ class Hearing:
         self,
         desk: Desk,
         answering: Answering,
-        transcripts: Transcripts,
-        buffer: InputAudioBuffer,
+        dictating: Dictating,
         *,
         on_announced: Callable[[Turn], None],
         on_complete: Callable[[Turn, int], None],
@@ -61,22 +51,19 @@ class Hearing:
         Args:
             desk: Takes what is to be done.
             answering: Knows whether the assistant speaks, and drafts answers.
-            transcripts: Asks speech recognition.
-            buffer: Holds the audio.
+            dictating: Asks for the words.
             on_announced: Told when it is sure that the user wants the floor.
             on_complete: Told when an utterance is over, and where.
             context_ready: Whether all that was said before is known as text.
         """
         self._desk = desk
         self._answering = answering
-        self._transcripts = transcripts
-        self._buffer = buffer
+        self._dictating = dictating
         self._on_announced = on_announced
         self._on_complete = on_complete
         self._context_ready = context_ready
         self._turn: Turn | None = None
         self._over_ms: int | None = None
-        self._looked_ms = 0
         self._speech_ms = 0
         self._completeness: float | None = None
 
@@ -101,9 +88,9 @@ class Hearing:
         """Speech begins at ``start_ms``, and has gone on up to ``at_ms``."""
         self._turn = Turn.at(start_ms)
         self._over_ms = None
-        self._looked_ms = start_ms
+        self._dictating.begin(start_ms)
         if self._weighs:
-            self._look(self._turn, at_ms, beginning=True)
+            self._dictating.look_at_beginning(self._turn, at_ms)
         else:
             self._advance(self._turn, "confirm")
 
@@ -115,7 +102,7 @@ class Hearing:
         if turn.chart.suspected.is_active:
             self._weigh(turn, at_ms, for_ms)
         elif turn.chart.hearing.is_active:
-            self._follow(turn, at_ms)
+            self._dictating.follow(turn, at_ms)
 
     def paused(self, at_ms: int, quiet_ms: int) -> None:
         """There is a short pause."""
@@ -176,10 +163,10 @@ class Hearing:
         if turn is None or self._is_suspected(turn):
             self.discard()
             return None
-        self._drop_hypothesis(turn)
+        self._dictating.drop_hypothesis(turn)
         if (guess := turn.dictation.guess) is not None:
             # There may be more words in what voice detection has not come to.
-            self._advance(turn, "resume", at_ms=guess.end_ms + _LONGEST_PAUSE_OVERLAP_MS)
+            self._advance(turn, "resume", at_ms=guess.end_ms + PAUSE_OVERLAP_MS)
         self._forget()
         return turn
 
@@ -187,7 +174,7 @@ class Hearing:
         """It counts for nothing; returns it if the client has been told of it."""
         told, turn = self.turn, self._turn
         if turn is not None:
-            self._drop_hypothesis(turn)
+            self._dictating.drop_hypothesis(turn)
             self._advance(turn, "discard")
         self._forget()
         return told
@@ -208,7 +195,7 @@ class Hearing:
         if not self._weighs or for_ms >= patience_ms:
             self._advance(turn, "confirm")
         elif for_ms >= LISTEN_AGAIN_MS and begun is not None and begun.text == "":
-            self._look(turn, at_ms, beginning=True)
+            self._dictating.look_at_beginning(turn, at_ms)
 
     # --- what speech recognition says -----------------------------------------------------------
 
@@ -229,7 +216,7 @@ class Hearing:
             return
         turn.dictation.hypothesis = None
         if turn.dictation.is_known:
-            self._tell_part(turn, piece)
+            self._dictating.tell_part(turn, piece)
 
     def _known_guess(self, turn: Turn, guess: Piece) -> None:
         if not turn.dictation.is_known:
@@ -238,7 +225,7 @@ class Hearing:
         if turn.clock is not None:
             turn.clock.reached("heard")
         if turn.chart.guessing.is_active:
-            self._tell_part(turn, guess)
+            self._dictating.tell_part(turn, guess)
             self._advance(turn, "known", wanted=True)
         elif turn.chart.judging.is_active:
             is_wanted = bool(text) and not (self._weighs and is_backchannel(text))
@@ -262,7 +249,7 @@ class Hearing:
         else:
             turn.dictation.failure = code, message
 
-    # --- the transcript as it grows ---------------------------------------------------------------
+    # --- guesses ----------------------------------------------------------------------------
 
     @property
     def _drafts(self) -> bool:
@@ -274,50 +261,6 @@ class Hearing:
         detection = self._desk.session.audio.input.turn_detection
         return self._drafts or isinstance(detection, SemanticVad)
 
-    def _follow(self, turn: Turn, at_ms: int) -> None:
-        """Have long speech transcribed piece by piece, and look at it from time to time."""
-        if at_ms - turn.dictation.open_ms >= LONGEST_PIECE_MS:
-            self._part(turn, at_ms)
-        every_ms = self._transcripts.partial_every_ms
-        due = every_ms is not None and at_ms - self._looked_ms >= every_ms
-        if due and self._desk.may_guess and turn.dictation.hypothesis is None:
-            self._look(turn, at_ms)
-
-    def _look(self, turn: Turn, at_ms: int, *, beginning: bool = False) -> None:
-        self._looked_ms = at_ms
-        turn.dictation.hypothesis = self._ask(
-            turn, at_ms, speculative=not beginning, beginning=beginning
-        )
-
-    def _part(self, turn: Turn, at_ms: int) -> None:
-        open_ms = turn.dictation.open_ms
-        self._drop_hypothesis(turn)
-        cut_ms = open_ms + quietest_ms(self._buffer.slice(open_ms, at_ms))
-        turn.dictation.settle(self._ask(turn, cut_ms, speculative=False), next_ms=cut_ms)
-
-    def _ask(self, turn: Turn, end_ms: int, *, speculative: bool, beginning: bool = False) -> Piece:
-        begin_ms = turn.dictation.open_ms
-        if beginning:
-            begin_ms = max(begin_ms, end_ms - _BEGINNING_MS)
-        return self._transcripts.ask(
-            turn,
-            new_id("voice"),
-            self._buffer.slice(begin_ms, end_ms),
-            end_ms=end_ms,
-            beginning=beginning,
-            speculative=speculative,
-        )
-
-    def _tell_part(self, turn: Turn, piece: Piece) -> None:
-        if self._transcripts.partial_every_ms is not None:
-            more = turn.partials.more(turn.dictation.with_open(piece))
-            self._transcripts.tell_part(turn.item_id, more)
-
-    def _drop_hypothesis(self, turn: Turn) -> None:
-        if turn.dictation.hypothesis is not None:
-            self._transcripts.drop(turn.dictation.hypothesis)
-            turn.dictation.hypothesis = None
-
     # --- the chart ----------------------------------------------------------------------------
 
     def _advance(self, turn: Turn, event: str, *, at_ms: int = 0, **data: bool) -> None:
@@ -326,12 +269,13 @@ class Hearing:
                 case Announce():
                     self._announce(turn)
                 case Guess():
-                    self._drop_hypothesis(turn)
                     # An answer goes on until the words of a short burst are known.
                     is_guess = turn.chart.guessing.is_active
-                    turn.dictation.guess = self._ask(turn, at_ms, speculative=is_guess)
+                    self._dictating.guess(turn, at_ms, speculative=is_guess)
                 case DropGuess():
-                    self._drop_guess(turn, at_ms)
+                    self._answering.drop_draft()
+                    goes_on = turn.chart.hearing.is_active
+                    self._dictating.drop_guess(turn, at_ms, goes_on=goes_on)
                 case Draft():
                     self._draft(turn)
                 case _:
@@ -343,19 +287,6 @@ class Hearing:
         self._desk.conversation.announced = turn.item_id
         self._desk.send(ev.SpeechStarted(item_id=turn.item_id, audio_start_ms=turn.start_ms))
         self._on_announced(turn)
-
-    def _drop_guess(self, turn: Turn, at_ms: int) -> None:
-        self._answering.drop_draft()
-        guess, turn.dictation.guess = turn.dictation.guess, None
-        if guess is None:
-            return
-        goes_on = turn.chart.hearing.is_active
-        if goes_on and guess.end_ms - turn.dictation.open_ms >= PIECE_WORTH_KEEPING_MS:
-            self._transcripts.keep(guess)
-            next_ms = max(turn.dictation.open_ms, at_ms - _LONGEST_PAUSE_OVERLAP_MS)
-            turn.dictation.settle(guess, next_ms=next_ms)
-        else:
-            self._transcripts.drop(guess)
 
     def _draft(self, turn: Turn) -> None:
         guess = turn.dictation.guess

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol import server_events as ev
+from s2s_actors.protocol.dictating import Dictating
 from s2s_actors.protocol.hearing import Hearing
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.input_audio import MIN_COMMIT_MS
@@ -50,8 +51,7 @@ class Listening:
         self._hearing = Hearing(
             desk,
             answering,
-            self._transcripts,
-            buffer,
+            Dictating(desk, self._transcripts, buffer),
             on_announced=self._announced,
             on_complete=self._completed,
             context_ready=lambda: self.context_ready,
