@@ -87,7 +87,10 @@ class PoolSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotals:
-    """What all sessions together have cost since the process began."""
+    """What all sessions together have cost since the process began.
+
+    The tokens of drafts that nobody saw stand apart, as ``speculative_...``.
+    """
 
     sessions: int = 0
     responses: int = 0
@@ -95,6 +98,8 @@ class UsageTotals:
     output_tokens: int = 0
     audio_input_ms: int = 0
     audio_output_ms: int = 0
+    speculative_input_tokens: int = 0
+    speculative_output_tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -146,6 +151,10 @@ class Board:
                 output_tokens=total.output_tokens + count.output_tokens,
                 audio_input_ms=total.audio_input_ms + count.audio_input_ms,
                 audio_output_ms=total.audio_output_ms + count.audio_output_ms,
+                speculative_input_tokens=total.speculative_input_tokens
+                + count.speculative_input_tokens,
+                speculative_output_tokens=total.speculative_output_tokens
+                + count.speculative_output_tokens,
             )
 
     def unit(self, index: int) -> UnitSnapshot | None:

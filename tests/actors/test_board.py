@@ -125,7 +125,9 @@ def test_every_kind_of_cost_is_added_up() -> None:
     board = Board()
     board.count(Count(responses=1, input_tokens=10, output_tokens=20, audio_output_ms=300))
     board.count(Count(input_tokens=1, audio_input_ms=40))
-    assert board.usage() == UsageTotals(0, 1, 11, 20, 40, 300)
+    board.count(Count(speculative_input_tokens=5, speculative_output_tokens=6))
+    board.count(Count(speculative_input_tokens=1))
+    assert board.usage() == UsageTotals(0, 1, 11, 20, 40, 300, 6, 6)
 
 
 def test_no_count_is_lost_between_two_threads() -> None:

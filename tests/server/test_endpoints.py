@@ -112,6 +112,8 @@ def test_usage_is_told_in_totals() -> None:
             "output_tokens": 4,
             "audio_input_ms": 5,
             "audio_output_ms": 6,
+            "speculative_input_tokens": 0,
+            "speculative_output_tokens": 0,
         },
     )
 
