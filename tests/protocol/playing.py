@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol import codec, outputs
+from s2s_actors.protocol import audio, codec, outputs
 from s2s_actors.protocol.client_events import AudioAppend
 from s2s_actors.protocol.conduct import NATURAL
 from s2s_actors.protocol.dialogue import Dialogue, SessionStart
@@ -81,6 +81,7 @@ class Player:
         self.asked: list[outputs.Output] = []
         self.work = Work()
         self._clock_ms = 0.0
+        self._may_guess = True
         self.dialogue = Dialogue(start)
         self.dialogue.open()
         self.settle()
@@ -104,7 +105,7 @@ class Player:
         except ClientError as error:
             self._receive(codec.encode(client_error(error)))
             return self.events[before:]
-        if isinstance(event, AudioAppend) and self.dialogue.listening.detects:
+        if isinstance(event, AudioAppend) and self.dialogue.listening.detection.is_on:
             # As the conversation does: voice detection gets the audio before the buffer.
             try:
                 self.dialogue.listening.append(self.dialogue.audio_of(event))
@@ -155,7 +156,7 @@ class Player:
     def starts(self, at_ms: int | None = None, *, generation: int | None = None) -> list[Event]:
         """Speech starts, by default now."""
         return self._do(
-            lambda: self.dialogue.listening.speech_started(
+            lambda: self.dialogue.listening.detection.speech_started(
                 self.now_ms if at_ms is None else at_ms,
                 self.work.generation if generation is None else generation,
             )
@@ -164,7 +165,7 @@ class Player:
     def stops(self, at_ms: int | None = None, *, generation: int | None = None) -> list[Event]:
         """Speech stops, by default now."""
         return self._do(
-            lambda: self.dialogue.listening.speech_stopped(
+            lambda: self.dialogue.listening.detection.speech_stopped(
                 self.now_ms if at_ms is None else at_ms,
                 self.work.generation if generation is None else generation,
             )
@@ -173,13 +174,15 @@ class Player:
     def lasts(self, for_ms: int) -> list[Event]:
         """Speech has gone on for so long by now."""
         return self._do(
-            lambda: self.dialogue.listening.speech_lasted(self.now_ms, for_ms, self.work.generation)
+            lambda: self.dialogue.listening.detection.speech_lasted(
+                self.now_ms, for_ms, self.work.generation
+            )
         )
 
     def pauses(self, silence_ms: int = 96) -> list[Event]:
         """There has been a short silence by now."""
         return self._do(
-            lambda: self.dialogue.listening.speech_paused(
+            lambda: self.dialogue.listening.detection.speech_paused(
                 self.now_ms, self.now_ms - silence_ms, self.work.generation
             )
         )
@@ -187,12 +190,14 @@ class Player:
     def resumes(self, at_ms: int | None = None) -> list[Event]:
         """Speech goes on after a pause, by default from now."""
         at = self.now_ms if at_ms is None else at_ms
-        return self._do(lambda: self.dialogue.listening.speech_resumed(at, self.work.generation))
+        return self._do(
+            lambda: self.dialogue.listening.detection.speech_resumed(at, self.work.generation)
+        )
 
     def sounds(self, completeness: float, speech_ms: int = 2000) -> list[Event]:
         """So finished does it sound."""
         return self._do(
-            lambda: self.dialogue.listening.speech_weighed(
+            lambda: self.dialogue.listening.detection.speech_weighed(
                 completeness, speech_ms, self.work.generation
             )
         )
@@ -200,18 +205,34 @@ class Player:
     def keeps_quiet(self, for_ms: int) -> list[Event]:
         """The pause has lasted for so long by now."""
         return self._do(
-            lambda: self.dialogue.listening.speech_quiet(self.now_ms, for_ms, self.work.generation)
+            lambda: self.dialogue.listening.detection.speech_quiet(
+                self.now_ms, for_ms, self.work.generation
+            )
+        )
+
+    def dismisses(self) -> list[Event]:
+        """What was taken for speech was an echo."""
+        return self._do(
+            lambda: self.dialogue.listening.detection.speech_dismissed(self.work.generation)
         )
 
     def waits(self, ms: float) -> None:
         """Time passes; the timers are up to the test."""
         self._clock_ms += ms
-        self.dialogue.at(self._clock_ms)
+        self._tell_time()
+
+    def is_busy(self, busy: bool = True) -> None:
+        """The machine has no time for guesses, or has it again."""
+        self._may_guess = not busy
+        self._tell_time()
+
+    def _tell_time(self) -> None:
+        self.dialogue.at(self._clock_ms, may_guess=self._may_guess)
 
     def listens(self, up_to_ms: int | None = None) -> list[Event]:
         """Voice detection has come so far, by default to the end of what was appended."""
         at = self.now_ms if up_to_ms is None else up_to_ms
-        return self._do(lambda: self.dialogue.listening.listened(at))
+        return self._do(lambda: self.dialogue.listening.detection.listened(at))
 
     def says(self, length_ms: int = 1000) -> str:
         """The user speaks and stops; returns the item that is to be transcribed."""
@@ -244,7 +265,7 @@ class Player:
             for delta in deltas:
                 self.dialogue.answering.results.text(response_id, delta)
 
-        return self._do(act)
+        return self._do_for(response_id, act)
 
     def calls(self, response_id: str, call_id: str, name: str, *arguments: str) -> list[Event]:
         """The model calls a function."""
@@ -254,23 +275,25 @@ class Player:
             for delta in arguments:
                 self.dialogue.answering.results.call_arguments(response_id, delta)
 
-        return self._do(act)
+        return self._do_for(response_id, act)
 
     def ends(
         self, response_id: str, *, cut: bool = False, read: int = 10, written: int = 5
     ) -> list[Event]:
         """The model is done."""
         self.work.generations.pop(response_id, None)
-        return self._do(
+        return self._do_for(
+            response_id,
             lambda: self.dialogue.answering.results.generated(
                 response_id, cut=cut, read=read, written=written
-            )
+            ),
         )
 
     def fails(self, response_id: str) -> list[Event]:
         """A model fails."""
-        return self._do(
-            lambda: self.dialogue.answering.results.failed(response_id, "llm_failed", "No answer.")
+        return self._do_for(
+            response_id,
+            lambda: self.dialogue.answering.results.failed(response_id, "llm_failed", "No answer."),
         )
 
     def speaks(
@@ -279,10 +302,11 @@ class Player:
         """The voice says a piece, by default the last one of its segment."""
         if last and work in self.work.segments:
             self.work.segments.remove(work)
-        return self._do(
+        return self._do_for(
+            work.response_id,
             lambda: self.dialogue.answering.results.spoken(
                 work.response_id, work.segment, pcm, last=last
-            )
+            ),
         )
 
     def speaks_all(self, ms_a_segment: int = 500) -> list[Event]:
@@ -323,6 +347,11 @@ class Player:
         run = self.dialogue.answering.current
         return run.id if run else None
 
+    def is_at_work(self, work_id: str) -> bool:
+        """Whether a response or a draft takes in what the stages say for this."""
+        answers = self.dialogue.answering._open
+        return (answers.run(work_id) or answers.draft(work_id)) is not None
+
     def items(self) -> list[Event]:
         """The conversation as its owner would pass it on."""
         return [
@@ -350,7 +379,22 @@ class Player:
         before = len(self.events)
         act()
         self.settle()
+        self._check_lead()
         return self.events[before:]
+
+    def _do_for(self, work_id: str, act: Any) -> list[Event]:
+        items = self.items()
+        events = self._do(act)
+        if work_id.startswith("draft") and work_id not in self.work.committed:
+            assert events == [], "a draft was seen"
+            assert self.items() == items, "a draft was remembered"
+        return events
+
+    def _check_lead(self) -> None:
+        lead_ms = self.dialogue._desk.conduct.lead_ms
+        if lead_ms is not None:
+            ahead_ms = self.dialogue.answering.playback.ahead_ms
+            assert ahead_ms <= lead_ms + audio.DELTA_MS, "sent too far ahead"
 
     def _carry_out(self, output: outputs.Output) -> None:  # noqa: C901, PLR0912 - a case each
         if isinstance(output, outputs.Send):
