@@ -12,7 +12,7 @@ Each message of a unit carries the lease of its session. Audio is 16-bit little-
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from s2s_actors.actors.ports import SessionWish
 from s2s_actors.runtime.mailbox import Control, Data, Marker
@@ -307,6 +307,20 @@ class Listened(Marker):
 
     lease: Lease
     up_to_ms: int
+
+
+SpeechMessage: TypeAlias = (
+    SpeechStarted
+    | SpeechLasted
+    | SpeechPaused
+    | SpeechWeighed
+    | SpeechQuiet
+    | SpeechDismissed
+    | SpeechResumed
+    | SpeechStopped
+    | Listened
+)
+"""All that voice detection says."""
 
 
 # --- speech to text ---------------------------------------------------------------------

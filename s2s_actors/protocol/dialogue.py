@@ -18,9 +18,10 @@ from s2s_actors.protocol.answering import Answering
 from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.desk import Desk
+from s2s_actors.protocol.detection import MUTE_TIMER
 from s2s_actors.protocol.input_audio import InputAudioBuffer
 from s2s_actors.protocol.item_checks import prepared
-from s2s_actors.protocol.listening import IDLE_TIMER, MUTE_TIMER, Listening
+from s2s_actors.protocol.listening import IDLE_TIMER, Listening
 from s2s_actors.protocol.mcp_items import McpApprovalResponse
 from s2s_actors.protocol.merge import apply_update, voice_of, without_secrets
 from s2s_actors.protocol.microphone import Microphone
@@ -254,7 +255,7 @@ class Dialogue:
         message = f"The {stage.upper()} stage failed and was restarted."
         match stage:
             case "vad":
-                self.listening.detection_lost()
+                self.listening.detection.lost()
             case "stt":
                 self.listening.all_failed("stage_failed", message)
             case _:
@@ -267,7 +268,7 @@ class Dialogue:
         if name == IDLE_TIMER:
             self.listening.idle_timeout()
         elif name == MUTE_TIMER:
-            self.listening.mute_timeout()
+            self.listening.detection.mute_timeout()
         elif name == PLAYOUT_TIMER:
             self._answering.results.play_on()
         elif name == SESSION_TIMER:

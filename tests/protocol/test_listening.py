@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from s2s_actors.protocol.listening import MAX_PREFIX_MS, MAX_UTTERANCE_MS
+from s2s_actors.protocol.detection import MAX_PREFIX_MS, MAX_UTTERANCE_MS
 from s2s_actors.protocol.outputs import ConfigureVad
 from s2s_actors.protocol.session import SemanticVad, ServerVad
 from tests.protocol.playing import Player, error_of, one, response_id_of, speech, types
