@@ -42,8 +42,8 @@ _LOWEST_TONE_HZ, _TONE_STEP_HZ, _TONES = 300, 12, 251
 _TONE_AMPLITUDE = 0.3
 # Speech lies well above this level and room noise well below (full scale is 1).
 _EVEN_ODDS_RMS = 0.01
-# What a resampler makes of the end of a sound depends on whether it goes on: 20 ms at 16 kHz.
-_EDGE_BYTES = 640
+# What a resampler makes of the last 40 ms of a sound depends on whether it goes on (80 ms here).
+_EDGE_BYTES = 2560
 # More sessions at once than a process ever serves; older ones start to count anew.
 _SESSIONS_REMEMBERED = 4096
 
@@ -93,7 +93,8 @@ class ScriptedStt(Scripted):
     """Hears what the script says.
 
     Utterances are counted by session. One that begins with all of the one before and goes
-    on is the same utterance heard further, as when speech continues after a short pause.
+    on is the same utterance heard further, as when speech continues after a short pause. The
+    first moment of one that is still being said belongs to the utterance that comes next.
     """
 
     kind: Kind = "stt"
@@ -106,7 +107,7 @@ class ScriptedStt(Scripted):
     def transcribe(self, request: SttRequest, call: Call) -> Transcript:
         """The script's next text, after its delay."""
         script = in_band(request.prompt, SttScript) or self._script.stt
-        number = self._count(call.session_id, request.pcm)
+        number = self._number(call.session_id, request)
         answer = script.answer(number)
         befall(answer, call.cancel)
         if pause(call.cancel, answer.delay_ms):
@@ -114,6 +115,13 @@ class ScriptedStt(Scripted):
         text = answer.text.replace("{n}", str(number))
         tokens = _tokens(text) if request.logprobs else ()
         return Transcript(text, request.language or "en", tokens)
+
+    def _number(self, session_id: str, request: SttRequest) -> int:
+        if not request.beginning:
+            return self._count(session_id, request.pcm)
+        with self._lock:
+            last = self._heard.get(session_id)
+        return 1 if last is None else last.number + 1
 
     def _count(self, session_id: str, pcm: bytes) -> int:
         with self._lock:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import soxr
 
 from s2s_actors.backends.base import BackendOptions, Call, SttRequest, TtsRequest
 from s2s_actors.backends.chat import (
@@ -29,6 +30,7 @@ from s2s_actors.backends.scripted import (
 )
 from s2s_actors.errors import SetupError, StageError
 from s2s_actors.runtime.cancel import CancelToken
+from tests.support.sound import silence, tone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,6 +181,25 @@ def test_an_utterance_that_goes_on_is_the_same_utterance() -> None:
     stt = ScriptedStt()
     texts = {stt.transcribe(SttRequest(pcm), _call()).text for pcm in (b"12", b"1234", b"123456")}
     assert texts == {"scripted utterance 1"}
+
+
+@pytest.mark.parametrize("cut_ms", [500, 800, 801, 900, 1000])
+def test_an_utterance_that_was_cut_within_a_word_is_still_the_same(cut_ms: int) -> None:
+    stt = ScriptedStt()
+    speech = np.frombuffer(silence(300) + tone(800) + silence(400), "<i2")
+    cut, whole = (soxr.resample(part, 24_000, 16_000) for part in (speech[: 24 * cut_ms], speech))
+    texts = {stt.transcribe(SttRequest(pcm.tobytes()), _call()).text for pcm in (cut, whole)}
+    assert texts == {"scripted utterance 1"}
+
+
+def test_the_first_moment_of_an_utterance_is_not_one_by_itself() -> None:
+    stt = ScriptedStt()
+    requests = [(b"12", True), (b"1", False), (b"34", True), (b"4", True), (b"345", False)]
+    heard = [
+        stt.transcribe(SttRequest(pcm, beginning=beginning), _call()).text
+        for pcm, beginning in requests
+    ]
+    assert heard == [f"scripted utterance {number}" for number in (1, 1, 2, 2, 2)]
 
 
 def test_the_prompt_directs_the_stt() -> None:
