@@ -179,7 +179,9 @@ def test_utterances_are_counted_by_session() -> None:
 
 def test_an_utterance_that_goes_on_is_the_same_utterance() -> None:
     stt = ScriptedStt()
-    texts = {stt.transcribe(SttRequest(pcm), _call()).text for pcm in (b"12", b"1234", b"123456")}
+    speech = bytes(range(256)) * 100
+    parts = (speech[:8000], speech[:16_000], speech)
+    texts = {stt.transcribe(SttRequest(pcm), _call()).text for pcm in parts}
     assert texts == {"scripted utterance 1"}
 
 
