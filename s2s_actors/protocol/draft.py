@@ -55,10 +55,10 @@ class Draft:
         if self.clock is not None:
             self.clock.reached(milestone, spoken=self.plan.modality == "audio")
 
-    def fits(self, request: StartGeneration) -> bool:
-        """Whether the language model would be asked just the same now."""
+    def fits(self, plan: ResponsePlan, request: StartGeneration) -> bool:
+        """Whether the language model and the voice would be asked just the same now."""
         mine = replace(request, response_id=self.work_id, speculative=True)
-        return mine == self.request
+        return mine == self.request and plan == self.plan
 
     def ask(self, segments: list[Segment]) -> list[StartSpeech]:
         """What the voice is asked for, of segments that are complete now."""

@@ -71,7 +71,7 @@ class OpenAnswers:
             Whether nothing has to be asked of the language model any more.
         """
         draft = self._draft
-        if draft is None or not draft.fits(request):
+        if draft is None or not draft.fits(run.plan, request):
             self.drop_draft()
             return False
         self._draft = None
