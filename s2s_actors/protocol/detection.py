@@ -101,12 +101,16 @@ class Detection:
             generation: Of the settings that voice detection has.
             heard_ms: How far it has gone on by now; None for all that has been appended.
         """
-        if self._counts(generation) and self._hearing.candidate is None:
+        if not self._counts(generation):
+            return
+        if self._hearing.candidate is None:
             self._hearing.started(
                 max(at_ms, self._buffer.start_ms, self.stopped_ms),
                 self._buffer.end_ms if heard_ms is None else heard_ms,
             )
-            self._desk.put(ArmTimer(MUTE_TIMER, MUTE_MS))
+        else:  # the words of what came before are not known yet: it is all one utterance
+            self._hearing.resumed(at_ms)
+        self._desk.put(ArmTimer(MUTE_TIMER, MUTE_MS))
 
     def speech_lasted(self, at_ms: int, for_ms: int, generation: int) -> None:
         """Speech goes on."""

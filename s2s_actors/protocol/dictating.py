@@ -78,6 +78,11 @@ class Dictating:
             self._transcripts.drop(turn.dictation.hypothesis)
             turn.dictation.hypothesis = None
 
+    def drop_pieces(self, turn: Turn) -> None:
+        """Nobody wants the words of the pieces that an utterance was parted into."""
+        for piece in turn.dictation.settled:
+            self._transcripts.drop(piece)
+
     def guess(self, turn: Turn, at_ms: int, *, speculative: bool) -> None:
         """Have all of it transcribed up to a pause."""
         self.drop_hypothesis(turn)

@@ -136,11 +136,11 @@ class Hearing:
     def resumed(self, at_ms: int) -> None:
         """Speech goes on after a pause."""
         turn = self._turn
-        if turn is not None and not (
-            turn.chart.suspected.is_active or turn.chart.hearing.is_active
-        ):
+        if turn is None:
+            return
+        turn.clock = None
+        if not (turn.chart.suspected.is_active or turn.chart.hearing.is_active):
             self._over_ms = None
-            turn.clock = None
             self._advance(turn, "resume", at_ms=at_ms)
 
     def stopped(self, at_ms: int, quiet_ms: int) -> None:
@@ -175,6 +175,7 @@ class Hearing:
         told, turn = self.turn, self._turn
         if turn is not None:
             self._dictating.drop_hypothesis(turn)
+            self._dictating.drop_pieces(turn)
             self._advance(turn, "discard")
         self._forget()
         return told

@@ -200,7 +200,7 @@ class Listening:
             user_speaks=self._hearing.turn is not None, context_ready=self.context_ready
         )
         detection = self._desk.session.audio.input.turn_detection
-        quiet = self._hearing.candidate is None and self._answering.current is None
+        quiet = self._hearing.turn is None and self._answering.current is None
         if quiet and isinstance(detection, ServerVad) and detection.idle_timeout_ms:
             # The client plays what was sent: its silence begins when that is over.
             left_ms = round(self._answering.playback.ahead_ms)
