@@ -14,6 +14,7 @@ from piper.config import PiperConfig
 
 from s2s_actors.backends.base import ModelInfo
 from s2s_actors.backends.cpu import MODEL_THREADS, WORKERS
+from s2s_actors.backends.foreground import FOREGROUND
 from s2s_actors.backends.onnx_session import open_session
 from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.backends.weights import JOE_VOICE, existing_path
@@ -107,7 +108,8 @@ class PiperVoice:
                 with self._turnstile.turn(call.cancel, call.urgency) as go_on:
                     if not go_on:
                         return
-                    pcm = self._speak(phonemes, request.speed)
+                    with FOREGROUND.work(call.urgency):
+                        pcm = self._speak(phonemes, request.speed)
                 if pcm:
                     yield pcm
 

@@ -35,6 +35,7 @@ from s2s_actors.backends.chat_prompt import ChatPrompt
 from s2s_actors.backends.cpu import float_type, use_torch_threads
 from s2s_actors.backends.folded_attention import fold_attention
 from s2s_actors.backends.forced_call import CallGrammar, ForcedCalls, forced_tools
+from s2s_actors.backends.foreground import FOREGROUND
 from s2s_actors.backends.gguf_conversion import converted
 from s2s_actors.backends.packed_linear import pack
 from s2s_actors.backends.prefix_cache import PrefixCache
@@ -190,6 +191,7 @@ class TransformersChat:
         """Read on in turns; what may come next, or None once cancelled."""
         logits = None
         for start in range(0, len(unread), _PREFILL_TOKENS):
+            FOREGROUND.give_way(call.urgency)
             with self._turnstile.turn(call.cancel, call.urgency) as go_on:
                 if not go_on:
                     return None

@@ -15,6 +15,7 @@ from faster_whisper.transcribe import tqdm
 
 from s2s_actors.backends.base import ModelInfo, Transcript
 from s2s_actors.backends.cpu import MODEL_THREADS, WORKERS
+from s2s_actors.backends.foreground import FOREGROUND
 from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.backends.weights import WHISPER_TINY_EN, existing_path, looks_like_path
 from s2s_actors.backends.whisper_windows import (
@@ -106,13 +107,14 @@ class FasterWhisper:
         with self._turnstile.turn(call.cancel, call.urgency) as go_on:
             if not go_on:
                 return Transcript("", language)
-            heard = self._windows.hear(
-                audio,
-                language,
-                request.prompt,
-                logprobs=request.logprobs,
-                once=request.beginning,
-            )
+            with FOREGROUND.work(call.urgency):
+                heard = self._windows.hear(
+                    audio,
+                    language,
+                    request.prompt,
+                    logprobs=request.logprobs,
+                    once=request.beginning,
+                )
         likely = heard.log_probability > _LIKELY_BEGINNING
         if not (likely if request.beginning else heard.is_speech):
             return Transcript("", heard.language)

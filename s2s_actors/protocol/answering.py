@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.playback import Playback
     from s2s_actors.protocol.turn_clock import TurnClock
 
+_LAST_WORDS_MS = 1000
+_QUESTION_MS = 4000
+
 
 class Answering:
     """All open responses of a session.
@@ -80,6 +83,21 @@ class Answering:
     def has_floor(self) -> bool:
         """Whether the assistant is answering, or what it has answered is still being played."""
         return self.current is not None or self.playback.is_on
+
+    @property
+    def is_nearly_over(self) -> bool:
+        """Whether the user may answer already: the rest of what is being said is soon played.
+
+        The words that only keep a long answer going ("yes", "sure") are an answer then, most of
+        all to a question.
+        """
+        run = self.current
+        if run is not None and not run.is_made:
+            return False
+        left_ms = self.playback.ahead_ms + (run.unsent_ms if run is not None else 0)
+        said = run.said() if run is not None else self._said
+        asked = said is not None and said.text.rstrip().endswith(("?", "\uff1f"))
+        return left_ms <= (_QUESTION_MS if asked else _LAST_WORDS_MS)
 
     def create(self, params: ResponseParams, *, context_ready: bool) -> ResponseRun:
         """Begin a response.
@@ -149,6 +167,7 @@ class Answering:
             spoken=(run.said() if run else None) or (self._said if self.playback.is_on else None),
             resumes=self._desk.conduct.resumes,
             is_owed=run is not None and run.writer.is_empty,
+            was_nearly_over=self.is_nearly_over,
         )
         self.playback.stop()
         if run is not None:

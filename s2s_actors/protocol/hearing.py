@@ -188,7 +188,7 @@ class Hearing:
         detection = self._desk.session.audio.input.turn_detection
         may_interrupt = detection is not None and detection.interrupt_response
         weighs = self._desk.conduct.weighs_interruptions and may_interrupt
-        return weighs and self._answering.has_floor
+        return weighs and self._answering.has_floor and not self._answering.is_nearly_over
 
     def _weigh(self, turn: Turn, at_ms: int, for_ms: int) -> None:
         begun = turn.dictation.hypothesis

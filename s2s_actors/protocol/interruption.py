@@ -34,12 +34,14 @@ class Interruption:
     Attributes:
         spoken: What was being said, None if no sound of it had been sent.
         resumes: Whether it may go on if the user had nothing to say.
+        was_nearly_over: The user may have answered the last words, be it with a "yes".
         is_owed: Nothing had been given yet: what the user had said still wants its answer.
     """
 
     spoken: Spoken | None
     resumes: bool
     is_owed: bool
+    was_nearly_over: bool
 
     @property
     def rest(self) -> str:

@@ -110,6 +110,17 @@ class ResponseRun:
         return bool(self.segments or self.calls)
 
     @property
+    def is_made(self) -> bool:
+        """Whether nothing more comes of it from the models."""
+        made = all(segment.is_made for segment in self.segments.values())
+        return self.chart.speaking.is_active and made and not self.calls
+
+    @property
+    def unsent_ms(self) -> int:
+        """How much of its speech is made and not sent yet."""
+        return audio.duration_ms(self._unsent_bytes)
+
+    @property
     def _lead_ms(self) -> int | None:
         """How far audio may be ahead; nobody plays what is out of band."""
         return self._desk.conduct.lead_ms if self.plan.in_conversation else None

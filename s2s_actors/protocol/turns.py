@@ -230,7 +230,7 @@ class Turns:
         return (
             turn.interruption is not None
             and turn.chart.transcribing.is_active
-            and (not text or is_backchannel(text))
+            and (not text or (is_backchannel(text) and not turn.interruption.was_nearly_over))
             and not self._user_speaks()
             and self.context_ready
             and turn.interruption.can_go_on
