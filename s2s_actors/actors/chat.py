@@ -39,7 +39,9 @@ SILENCE = "(The user says nothing.)"
 def request_of(work: StartGeneration) -> LlmRequest:
     """What to ask of the language model for one response."""
     messages = [*_system(work.instructions), *_messages(work.items)]
-    if work.items and _is_silence(work.items[-1]):
+    # Where noise follows what was said, there is something to answer.
+    answered = not messages or messages[-1].role != "user"
+    if work.items and _is_silence(work.items[-1]) and answered:
         messages.append(ChatMessage("user", SILENCE))
     return LlmRequest(
         messages=tuple(messages),

@@ -106,8 +106,14 @@ def test_an_empty_output_still_answers_its_call() -> None:
 
 
 def test_a_turn_without_words_gives_the_model_something_to_answer() -> None:
-    assert request(user("Hi."), spoken("")).messages[-1] == ChatMessage("user", SILENCE)
+    hello = Message(role="assistant", content=(OutputText(text="Hello."),))
+    heard = request(user("Hi."), hello, spoken("")).messages
+    assert heard[-2:] == (ChatMessage("assistant", "Hello."), ChatMessage("user", SILENCE))
     assert request(spoken(None)).messages == (ChatMessage("user", SILENCE),)
+
+
+def test_noise_after_a_question_does_not_hide_the_question() -> None:
+    assert request(user("Hi."), spoken("")).messages == (ChatMessage("user", "Hi."),)
 
 
 def test_an_earlier_turn_without_words_is_left_out() -> None:
