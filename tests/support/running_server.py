@@ -126,9 +126,12 @@ class RunningServer(Address):
         mcp: McpGateway | None = None,
         **settings: Any,
     ) -> None:
-        self.settings = Settings(**{"port": 0, "units": 2, **settings})
         self.board = board or Board()
         self._models = models or scripted_models()
+        # To the echo guard, a user who speaks in tones sounds like a voice of tones.
+        tones = isinstance(self._models.tts, ScriptedTts)
+        guard = {"echo_guard": "off"} if tones else {}
+        self.settings = Settings(**{"port": 0, "units": 2, **guard, **settings})
         self._options = options or {}
         self._clock = SystemClock()
         self._mcp = mcp or HttpMcp()
