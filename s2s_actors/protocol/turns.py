@@ -274,6 +274,8 @@ class Turns:
     ) -> None:
         for effect in turn.chart.fire(event, **data):
             match effect:
+                case Transcribe() if not pcm and turn.dictation.settled:
+                    self.heard(turn)  # the pieces are all of it
                 case Transcribe():
                     voice_id = turn.voice_id or turn.item_id
                     self._settle_last(
