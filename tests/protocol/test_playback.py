@@ -143,8 +143,10 @@ def test_the_voice_is_not_asked_for_what_is_played_much_later(player: Player) ->
     player.speaks(player.work.segments[0], speech(5000, 2))
     assert player.work.segments == []
 
-    player.waits(7000)
-    player.timer("playout")
+    while sent_ms(player) <= 8000:
+        assert player.work.segments == []
+        player.waits(player.work.timers["playout"])
+        player.timer("playout")
     assert [each.segment for each in player.work.segments] == [2, 3]
 
 
