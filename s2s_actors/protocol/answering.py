@@ -248,7 +248,6 @@ class Answering:
             self.results.text(run.work_id, run.rest)
             self.results.generated(run.work_id, cut=False, read=0, written=0)
             return
-        run.reached("ready")
         run.routes = self.mcp_servers.offer(run.plan).routes
         try:
             request = self._request(run.plan, run.work_id)
@@ -256,6 +255,8 @@ class Answering:
             self.results.failed(run.work_id, error.code, error.message)
             return
         if not (run.plan.in_conversation and self._open.adopt_draft(run, request)):
+            run.reached("settled")
+            run.reached("ready")
             self._desk.put(request)
 
     def _request(

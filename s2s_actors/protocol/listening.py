@@ -120,8 +120,6 @@ class Listening:
     def _completed(self, turn: Turn, end_ms: int) -> None:
         self._desk.put(DisarmTimer(MUTE_TIMER))
         self._commit(turn, end_ms, answer=self._desk.answers)
-        # An answer that was drafted is begun by now, or is not wanted.
-        self._answering.drop_draft()
 
     # --- the clock ----------------------------------------------------------------------------
 

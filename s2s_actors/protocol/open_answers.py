@@ -77,6 +77,7 @@ class OpenAnswers:
         self._draft = None
         run.work_id = draft.work_id
         run.asked_ahead = draft.asked
+        run.reached("settled")
         self._desk.put(CommitWork(draft.work_id))
         for again in draft.kept:
             again()

@@ -134,12 +134,16 @@ class Turns:
         turn.length_ms = audio.duration_ms(len(pcm))
         turn.wanted = answer
         turn.clock = turn.clock or TurnClock(self._desk, turn.item_id)
-        turn.clock.reached("settled")
+        if answer and self._answering.clock is not None:
+            self._answering.clock.give_up("talked_over")
         self._answering.clock = turn.clock
         turn.entry = self._add_item(turn.item_id, pcm, transcript=None)
         self._pending.append(turn)
         open_pcm = pcm[audio.size_bytes(turn.dictation.open_ms - turn.start_ms) :]
         self._advance(turn, "commit", pcm=open_pcm, end_ms=end_ms, answer=answer)
+        # An answer that was drafted is begun by now, or is not wanted.
+        self._answering.drop_draft()
+        turn.clock.reached("settled")
         if turn.dictation.failure is not None:
             self.failed(turn, *turn.dictation.failure)
 
@@ -214,9 +218,9 @@ class Turns:
             )
         if turn.clock is not None:
             turn.clock.reached("heard")
-            if not text:
-                turn.clock.give_up("noise")
         resumes = self._was_nothing(turn, text)
+        if turn.clock is not None and (resumes or not text):
+            turn.clock.give_up("unwanted" if text else "noise")
         self._advance(turn, "heard", text="" if resumes else text)
         if turn.chart.silent.is_active and turn.wanted and text and not resumes:
             self.debt.owe()  # the user has talked past these words
