@@ -18,6 +18,7 @@ _FENCES, _FENCE_MARKS = ("```", "~~~"), "`~"
 _JOINING = """
 and or but because which who that when while where if so as than with for from in on at by
 through into over under between about after before during without within towards around
+is are was were has have had can could will would to
 """
 _JOINING_WORDS = frozenset(_JOINING.split())
 # No sentence ends here: list numbers and ordinals, and what the library does not know: it

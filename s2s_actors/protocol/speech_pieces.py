@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from s2s_actors.protocol.open_piece import OpenPiece, Patience, letters
 
-FIRST_PIECE = Patience(sentence=14, clause=14, short=14, word=26, any_word=32)
-"""When to begin: 14 letters are a second of speech, time to write and to speak some more.
+FIRST_PIECE = Patience(sentence=14, clause=14, short=14, word=20, any_word=26)
+"""When to begin: 11 letters are most of a second of speech, time to write and to speak some more.
 
 Shorter beginnings ("Well,") would be over before the next piece can be heard.
 """
@@ -71,6 +71,7 @@ class SpeechPieces:
         if not said:
             return FIRST_PIECE
         limit = max(_SECOND_LETTERS, min(_LONGEST_LETTERS, _GROWTH * said))
-        return Patience(
-            sentence=_SENTENCE_LETTERS, clause=limit, short=_SHORT_LETTERS, word=limit * 3 // 2
-        )
+        if limit == _SECOND_LETTERS:
+            # It has only the first one's time; later ones may wait for a better place.
+            return Patience(_SENTENCE_LETTERS, limit, _SHORT_LETTERS, limit, limit * 3 // 2)
+        return Patience(_SENTENCE_LETTERS, limit, _SHORT_LETTERS, limit * 3 // 2)

@@ -51,7 +51,7 @@ def test_words_between_spaces_stay_whole(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        ("The capital of France is Paris,", "The capital of France is Paris,"),
+        ("You asked for Paris,", "You asked for Paris,"),
         ("What a great question!", "What a great question!"),
         ("I can surely help you. H", "I can surely help you."),
         ("Here is what you need: f", "Here is what you need:"),
@@ -98,7 +98,7 @@ def test_without_a_mark_a_break_comes_before_a_joining_word() -> None:
 
 def test_without_such_a_word_it_comes_between_any_two() -> None:
     text = "Traditional Japanese breakfast foods include fermented soybeans."
-    assert early(text)[0] == "Traditional Japanese breakfast"
+    assert early(text)[0] == "Traditional Japanese"
 
 
 def test_later_pieces_are_sentences() -> None:
@@ -146,8 +146,8 @@ def test_code_does_not_count_as_something_to_listen_to() -> None:
 
 
 def test_lines_are_ends_and_list_numbers_are_not() -> None:
-    assert cut("Here is what you need to buy:\n1. Eggs from the farm\n2. Milk from the shop\n") == [
-        "Here is what you need to buy:",
+    assert cut("Here is your shopping list:\n1. Eggs from the farm\n2. Milk from the shop\n") == [
+        "Here is your shopping list:",
         "1. Eggs from the farm\n2. Milk from the shop",
     ]
 
@@ -168,8 +168,8 @@ def test_a_block_of_code_that_does_not_end_is_one_piece() -> None:
 
 def test_closing_marks_stay_with_their_sentence() -> None:
     assert cut(
-        'He said "I would like to stop." "Why would you?" she asked. (So she did.) He left.'
-    )[:2] == ['He said "I would like to stop."', '"Why would you?" she asked. (So she did.)']
+        'He said "Let me go now." "Why would you?" she asked. (So she did.) He left.'
+    )[:2] == ['He said "Let me go now."', '"Why would you?" she asked. (So she did.)']
 
 
 def test_after_the_end_another_text_can_begin() -> None:
