@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from s2s_actors.runtime.cores import available_cores
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Load:
@@ -31,7 +26,7 @@ class Load:
         Args:
             cores: How many there are; None for those that this process may use.
         """
-        self._cores = cores or _cores()
+        self._cores = cores or available_cores()
         self._wanted = 0
         self._guesses = 0
         self._lock = threading.Lock()

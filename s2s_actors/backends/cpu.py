@@ -7,24 +7,19 @@ models of this size gain nothing. Sources: measured with the embedded models on 
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import torch
 
+from s2s_actors.runtime.cores import available_cores
+
 __all__ = ["MODEL_THREADS", "WORKERS", "float_type", "use_torch_threads"]
 
 
-def _available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-MODEL_THREADS = min(4, max(1, _available_cores()))
+MODEL_THREADS = min(4, max(1, available_cores()))
 """Threads that work on one call of a model."""
 
-WORKERS = max(1, _available_cores() // MODEL_THREADS)
+WORKERS = max(1, available_cores() // MODEL_THREADS)
 """Calls of one model that are worth running at once."""
 
 
