@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
+from s2s_actors.protocol.waterfall import WATERFALL
 from tests.protocol.playing import NATURAL_START, Player, speech
 from tests.protocol.test_any_sequence import AnySequence
 
@@ -22,6 +23,10 @@ class AnyNaturalSequence(AnySequence):
     def __init__(self) -> None:
         super().__init__()
         self.player = Player(NATURAL_START)
+
+    @initialize()
+    def wants_waterfalls(self) -> None:
+        self.player.update(include=[WATERFALL])
 
     # --- voice detection ------------------------------------------------------------------
 
@@ -57,9 +62,32 @@ class AnyNaturalSequence(AnySequence):
 
     # --- what leads deeper than single steps do ---------------------------------------------
 
-    @rule(text=WORDS_HEARD, length_ms=st.sampled_from([300, 7000]), begins=st.booleans())
-    def pause_and_let_answer_ahead(self, text: str, length_ms: int, begins: bool) -> None:
+    def calm_down(self) -> None:
+        """Nobody speaks any more, and detection answers."""
+        self.player.stops()
+        self.hear_all("Hello there.")
+        self.player.send("response.cancel")
+        self.player.waits(60_000)
+        self.say(
+            "session.update",
+            session={
+                "type": "realtime",
+                "audio": {"input": {"turn_detection": {"type": "server_vad"}}},
+            },
+        )
+
+    @rule(
+        text=WORDS_HEARD,
+        length_ms=st.sampled_from([300, 7000]),
+        begins=st.booleans(),
+        calmly=st.booleans(),
+    )
+    def pause_and_let_answer_ahead(
+        self, text: str, length_ms: int, begins: bool, calmly: bool
+    ) -> None:
         player = self.player
+        if calmly:
+            self.calm_down()
         player.starts()
         player.append(speech(length_ms))
         player.lasts(length_ms)
@@ -68,6 +96,21 @@ class AnyNaturalSequence(AnySequence):
         if begins:
             for work_id in list(player.work.generations)[-1:]:
                 player.writes(work_id, "This is a sentence. And this is")
+
+    @rule()
+    def answer_at_length(self) -> None:
+        self.calm_down()
+        self.ask_and_begin_to_answer("Hello.", beside=False)
+        for segment in self.player.work.segments[-1:]:
+            self.player.speaks(segment, speech(9000, 3), last=False)
+
+    @rule()
+    def mute_in_the_middle(self) -> None:
+        self.player.starts()
+        self.player.append(speech(300))
+        self.player.waits(1500)
+        if "mute" in self.player.work.timers:
+            self.player.timer("mute")
 
     @rule(burst=WORDS_HEARD)
     def speak_over_what_is_being_said(self, burst: str) -> None:
@@ -119,6 +162,14 @@ class AnyNaturalSequence(AnySequence):
         timers = sorted(self.player.work.timers.keys() & {"mute", "playout"})
         self.player.timer(data.draw(st.sampled_from(timers)))
 
+    @invariant()
+    def every_turn_is_measured_at_most_once(self) -> None:
+        told = [event for event in self.player.events if event["type"] == WATERFALL]
+        assert len({event["item_id"] for event in told}) == len(told)
+        assert all(
+            event["total_ms"] == sum(step["ms"] for step in event["steps"]) for event in told
+        )
+
     def do_what_is_left(self) -> None:
         player = self.player
         player.stops()
@@ -136,7 +187,7 @@ class AnyNaturalSequence(AnySequence):
 
 
 AnyNaturalSequence.TestCase.settings = settings(
-    max_examples=120,
+    max_examples=80,
     stateful_step_count=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
