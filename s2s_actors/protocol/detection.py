@@ -130,9 +130,11 @@ class Detection:
     def speech_dismissed(self, generation: int) -> None:
         """What was taken for speech was the assistant's own voice."""
         if self._counts(generation):
-            if self._hearing.turn is None:
+            turn = self._hearing.turn
+            if turn is None:
                 self._hearing.discard()
-            else:  # too late: the client has been told
+            else:  # too late: the client has been told, and the answer has been stopped
+                turn.is_echo = True
                 self._hearing.stopped(self._buffer.end_ms, self._buffer.end_ms)
 
     def speech_quiet(self, at_ms: int, for_ms: int, generation: int) -> None:

@@ -49,6 +49,7 @@ class Turn:
             a committed turn goes by its item.
         response_id: The response that it was sent with, which alone has to do with it.
         interruption: The answer that it has stopped.
+        is_echo: It was the assistant's own voice: whatever was understood, nothing was said.
         clock: Takes its times from the silence that may end it.
     """
 
@@ -64,6 +65,7 @@ class Turn:
     voice_id: str = ""
     response_id: str | None = None
     interruption: Interruption | None = None
+    is_echo: bool = False
     clock: TurnClock | None = None
 
     @classmethod
@@ -204,7 +206,7 @@ class Turns:
         if not turn.dictation.is_known:
             return
         self._pending.remove(turn)
-        text = turn.dictation.text
+        text = "" if turn.is_echo else turn.dictation.text
         assert turn.entry is not None
         turn.entry.write_down(turn.content_index, text)
         if self._is_shown(turn):

@@ -189,11 +189,15 @@ def test_an_echo_leaves_no_trace(player: Player) -> None:
     assert player.open_response
 
 
-def test_an_echo_that_was_told_as_speech_is_ended(player: Player) -> None:
+def test_an_echo_that_was_told_as_speech_is_ended_and_the_answer_goes_on(player: Player) -> None:
     player.hears(begins(player), "Stop")
     events = player.dismisses()
 
     assert types(events)[:2] == [BUFFER + "speech_stopped", BUFFER + "committed"]
+    heard = player.hears(events[0]["item_id"], "and here is another one")
+    assert one(heard, TRANSCRIPTION + "completed")["transcript"] == ""
+    assert player.work.generations == {}  # nobody has asked anything: the answer goes on
+    assert one(heard, "response.output_audio_transcript.delta")
 
 
 def test_speech_after_a_backchannel_begins_anew(player: Player) -> None:
