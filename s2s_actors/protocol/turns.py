@@ -216,7 +216,7 @@ class Turns:
                 delta=turn.partials.rest(text),
                 length_ms=turn.length_ms,
                 content_index=turn.content_index,
-                logprobs=turn.dictation.logprobs,
+                logprobs=turn.dictation.logprobs if text else (),
             )
         if turn.clock is not None:
             turn.clock.reached("heard")
