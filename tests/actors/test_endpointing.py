@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s_actors.actors.endpointing import (
+    MIN_RESUMED_MS,
     MIN_SPEECH_MS,
+    PAUSE_MS,
+    TICKS_FINE_UNTIL_MS,
     Boundary,
     Endpointer,
     EndpointingRules,
+    Lasted,
+    Paused,
+    Quiet,
+    Resumed,
     Started,
     Stopped,
 )
@@ -20,14 +29,30 @@ FRAME_MS = 32
 RULES = EndpointingRules(threshold=0.5, prefix_padding_ms=300, silence_duration_ms=500)
 
 
-def boundaries(
+WEIGHED = EndpointingRules(0.5, 300, 500, is_weighed=True)
+
+
+def everything(
     endpointer: Endpointer, probabilities: list[float], at_ms: int = 0
 ) -> list[Boundary]:
     found: list[Boundary] = []
     for number, probability in enumerate(probabilities):
         start_ms = at_ms + number * FRAME_MS
         found += endpointer.push(probability, start_ms, start_ms + FRAME_MS)
+    return found
+
+
+def boundaries(
+    endpointer: Endpointer, probabilities: list[float], at_ms: int = 0
+) -> list[Boundary]:
+    found = everything(endpointer, probabilities, at_ms)
     return [each for each in found if isinstance(each, Started | Stopped)]
+
+
+def pauses(probabilities: list[float], rules: EndpointingRules = RULES) -> list[Boundary]:
+    """All that is told, but for how long speech has lasted."""
+    found = everything(Endpointer(rules), probabilities)
+    return [each for each in found if not isinstance(each, Lasted)]
 
 
 def heard(probabilities: list[float], rules: EndpointingRules = RULES) -> list[Boundary]:
@@ -137,3 +162,152 @@ def test_the_more_eager_the_sooner_a_turn_ends() -> None:
     assert EndpointingRules.of(SemanticVad()) == EndpointingRules.of(
         SemanticVad(eagerness="medium")
     )
+
+
+# --- pauses --------------------------------------------------------------------------------------
+
+
+STRETCHES = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.2, 0.4, 0.5, 0.9]), st.integers(1, 20)), max_size=14
+)
+# What may follow each thing that is told, "begin" standing for nothing told yet.
+FOLLOWS: dict[str, set[str]] = {
+    "begin": {"Started"},
+    "Started": {"Lasted", "Paused"},
+    "Lasted": {"Lasted", "Paused"},
+    "Paused": {"Quiet", "Resumed", "Stopped"},
+    "Quiet": {"Quiet", "Resumed", "Stopped"},
+    "Resumed": {"Lasted", "Paused"},
+    "Stopped": {"Started"},
+}
+
+
+@given(
+    stretches=STRETCHES,
+    threshold=st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]),
+    silence_duration_ms=st.sampled_from([0, 32, 96, 100, 500, 4000]),
+    is_weighed=st.booleans(),
+    ends=st.booleans(),
+)
+def test_all_that_is_told_comes_in_its_order_and_never_goes_back(
+    stretches: list[tuple[float, int]],
+    threshold: float,
+    silence_duration_ms: int,
+    is_weighed: bool,
+    ends: bool,
+) -> None:
+    probabilities = [probability for probability, frames in stretches for _ in range(frames)]
+    endpointer = Endpointer(EndpointingRules(threshold, 0, silence_duration_ms, is_weighed))
+    found = everything(endpointer, probabilities)
+    end_ms = len(probabilities) * FRAME_MS
+    if ends:
+        found += endpointer.stop(end_ms)
+    kinds = ["begin", *(type(each).__name__ for each in found)]
+    for one, two in itertools.pairwise(kinds):
+        assert two in FOLLOWS[one], kinds
+    assert ("Quiet" in kinds) <= is_weighed
+    # What begins is told where it began, which is before it was sure.
+    told_ms = [each.at_ms for each in found if not isinstance(each, Started | Resumed)]
+    assert told_ms == sorted(told_ms)
+    assert all(0 <= each.at_ms <= end_ms for each in found)
+    last_quiet_ms = 0
+    for each in found:
+        if isinstance(each, Paused | Stopped):
+            assert last_quiet_ms <= each.quiet_ms <= each.at_ms
+            last_quiet_ms = each.quiet_ms
+        elif isinstance(each, Resumed):
+            assert each.at_ms >= last_quiet_ms
+    assert endpointer.in_speech is (kinds[-1] not in ("begin", "Stopped"))
+
+
+def test_a_short_silence_is_told_as_a_pause_and_so_is_its_end() -> None:
+    found = pauses([0.9] * 5 + [0.0] * 5 + [0.9] * 5)
+    onset_ms, quiet_ms, again_ms = 0, 5 * FRAME_MS, 10 * FRAME_MS
+    assert found == [Started(onset_ms), Paused(quiet_ms + PAUSE_MS, quiet_ms), Resumed(again_ms)]
+
+
+def test_a_gap_between_syllables_is_no_pause() -> None:
+    frames = PAUSE_MS // FRAME_MS - 1
+    assert pauses(([0.9] * 4 + [0.0] * frames) * 6) == [Started(0)]
+
+
+def test_a_click_in_a_pause_is_not_the_end_of_it() -> None:
+    found = pauses([0.9] * 5 + [0.0] * 4 + [0.9] + [0.0] * 4 + [0.9] + [0.0] * 20)
+    quiet_ms = 5 * FRAME_MS
+    assert [type(each) for each in found] == [Started, Paused, Stopped]
+    assert isinstance(found[-1], Stopped)
+    # Nor does it put off the end of the turn.
+    assert (found[-1].at_ms, found[-1].quiet_ms) == (quiet_ms + 512, quiet_ms)
+
+
+def test_speech_goes_on_after_a_pause_once_it_has_lasted() -> None:
+    frames = MIN_RESUMED_MS // FRAME_MS
+    before = [0.9] * 5 + [0.0] * 4
+    assert Resumed not in [type(each) for each in pauses(before + [0.9] * (frames - 1))]
+    assert pauses(before + [0.9] * frames)[-1] == Resumed(9 * FRAME_MS)
+
+
+def test_a_turn_ends_by_a_silence_that_is_shorter_than_a_pause() -> None:
+    rules = EndpointingRules(0.5, 0, 32)
+    found = pauses([0.9] * 5 + [0.0], rules)
+    end_ms, quiet_ms = 6 * FRAME_MS, 5 * FRAME_MS
+    assert found == [Started(0), Paused(end_ms, quiet_ms), Stopped(end_ms, quiet_ms)]
+
+
+def test_the_pause_is_counted_only_where_it_is_weighed() -> None:
+    frames = [0.9] * 5 + [0.0] * 8
+    quiet = [each for each in pauses(frames, WEIGHED) if isinstance(each, Quiet)]
+    assert [each.for_ms for each in quiet] == [96, 128, 160, 192, 224, 256]
+    assert all(each.at_ms == 5 * FRAME_MS + each.for_ms for each in quiet)
+    assert not [each for each in pauses(frames) if isinstance(each, Quiet)]
+
+
+def test_how_long_speech_has_lasted_is_told_often_at_first() -> None:
+    found = everything(Endpointer(RULES), [0.9] * 60)
+    lasted = [each for each in found if isinstance(each, Lasted)]
+    lengths_ms = [each.for_ms for each in lasted]
+    assert lengths_ms[0] == MIN_SPEECH_MS + FRAME_MS
+    assert all(each.at_ms == each.for_ms for each in lasted)
+    fine = [each for each in lengths_ms if each <= TICKS_FINE_UNTIL_MS]
+    coarse = [each for each in lengths_ms if each > TICKS_FINE_UNTIL_MS]
+    assert {b - a for a, b in itertools.pairwise(fine)} == {FRAME_MS}
+    assert {b - a for a, b in itertools.pairwise(coarse)} == {256}
+
+
+def test_after_a_pause_it_is_told_anew_how_long_speech_has_lasted() -> None:
+    found = everything(Endpointer(RULES), [0.9] * 30 + [0.0] * 4 + [0.9] * 5)
+    assert [each.for_ms for each in found if isinstance(each, Lasted)][-3:] == [96, 128, 160]
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "expected"),
+    [
+        ([], []),
+        ([0.9] * 2, []),
+        ([0.9] * 5, [Paused, Stopped]),
+        ([0.9] * 5 + [0.0] * 2, [Paused, Stopped]),
+        ([0.9] * 5 + [0.0] * 5, [Stopped]),
+        ([0.9] * 5 + [0.0] * 20, []),
+    ],
+)
+def test_the_end_of_the_audio_ends_what_is_being_said(
+    probabilities: list[float], expected: list[type]
+) -> None:
+    endpointer = Endpointer(RULES)
+    everything(endpointer, probabilities)
+    at_ms = len(probabilities) * FRAME_MS
+    found = endpointer.stop(at_ms)
+    assert [type(each) for each in found] == expected
+    assert all(each.at_ms == at_ms for each in found)
+    assert not endpointer.in_speech
+    assert endpointer.stop(at_ms) == []
+    # What was only suspected does not count for what comes next.
+    assert boundaries(endpointer, [0.9], at_ms) == []
+
+
+def test_the_length_of_an_utterance_is_without_its_padding_and_the_silence_after_it() -> None:
+    endpointer = Endpointer(WEIGHED)
+    everything(endpointer, [0.0] * 20 + [0.9] * 10 + [0.0] * 6)
+    assert endpointer.speech_ms == 10 * FRAME_MS
+    everything(endpointer, [0.9] * 3 + [0.0] * 6, 36 * FRAME_MS)
+    assert endpointer.speech_ms == 19 * FRAME_MS, "pauses within it count"

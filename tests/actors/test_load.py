@@ -1,0 +1,92 @@
+"""How busy the models are: guesses are made only where they hold up nobody."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import ExitStack
+
+import pytest
+
+from s2s_actors.actors.load import Load
+
+
+def busy(load: Load, *, wanted: int = 0, guesses: int = 0) -> ExitStack:
+    """So much work that runs until the stack is closed."""
+    stack = ExitStack()
+    for speculative in [False] * wanted + [True] * guesses:
+        stack.enter_context(load.working(speculative=speculative))
+    return stack
+
+
+@pytest.mark.parametrize(
+    ("cores", "wanted", "guesses", "expected"),
+    [
+        (1, 0, 0, True),
+        (1, 1, 0, False),
+        (1, 0, 1, False),
+        (2, 0, 1, True),
+        (2, 1, 0, False),
+        (2, 0, 2, False),
+        (8, 3, 4, True),
+        (8, 4, 0, False),
+        (8, 0, 7, True),
+        (8, 0, 8, False),
+    ],
+)
+def test_there_is_time_for_guesses_while_most_cores_are_free(
+    cores: int, wanted: int, guesses: int, expected: bool
+) -> None:
+    load = Load(cores)
+    with busy(load, wanted=wanted, guesses=guesses):
+        assert load.may_guess is expected
+    assert load.may_guess
+
+
+def fail(load: Load) -> None:
+    with load.working(speculative=False):
+        assert not load.may_guess
+        raise ValueError("a bug")
+
+
+def test_work_that_fails_is_over_as_well() -> None:
+    load = Load(1)
+    with pytest.raises(ValueError, match="a bug"):
+        fail(load)
+    assert load.may_guess
+
+
+def test_without_a_number_the_cores_of_this_process_count() -> None:
+    load = Load()
+    with load.working(speculative=True), load.working(speculative=False):
+        pass
+    assert load.may_guess
+
+
+def test_no_piece_of_work_is_lost_between_threads() -> None:
+    load = Load(1)
+
+    def work(*, speculative: bool) -> None:
+        for _ in range(2000):
+            with load.working(speculative=speculative):
+                pass
+
+    interval_s = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [
+            threading.Thread(target=work, kwargs={"speculative": bool(number % 2)})
+            for number in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval_s)
+    assert load.may_guess
+    # And none is counted below zero, which would let one too many in.
+    with load.working(speculative=False):
+        assert not load.may_guess
+    with load.working(speculative=True):
+        assert not load.may_guess
