@@ -123,6 +123,13 @@ def test_a_final_text_that_begins_otherwise_adds_nothing() -> None:
     assert partials.rest("You would like a tea.") == ""
 
 
+def test_a_text_of_which_nothing_was_told_is_told_as_it_is() -> None:
+    partials = Partials()
+    partials.more("One")
+
+    assert partials.rest("One.\nAnd  two.") == "One.\nAnd  two."
+
+
 def test_case_and_marks_are_no_disagreement() -> None:
     partials = Partials()
     partials.more("hello there my")

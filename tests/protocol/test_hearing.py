@@ -239,6 +239,23 @@ def test_speech_that_starts_before_a_burst_is_understood_is_not_lost(player: Pla
     one(events, BUFFER + "committed")
 
 
+def test_speech_that_starts_before_a_burst_is_understood_ends_where_it_ends(
+    player: Player,
+) -> None:
+    burst(player, over=True)
+    player.append(speech(100))
+    player.starts()
+    player.append(speech(200))
+    player.pauses()
+    (voice_id,) = player.work.utterances
+    assert player.work.utterances[voice_id].pcm == speech(1050)
+    events = player.hears(voice_id, "Yeah, stop.")
+    assert BUFFER + "speech_stopped" not in types(events)
+    player.append(speech(400))
+
+    assert one(player.stops(), BUFFER + "speech_stopped")["audio_end_ms"] == player.now_ms
+
+
 # --- a short "Stop." ------------------------------------------------------------------------
 
 
