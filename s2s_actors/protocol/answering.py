@@ -238,7 +238,8 @@ class Answering:
                     run.close(status)
                     self._count(run)
                     if run.plan.in_conversation:
-                        self._said = run.said()
+                        before = self._said if self.playback.is_on else None
+                        self._said = run.said() or before
                         self._on_over()
                 case _:
                     raise NotImplementedError(effect)
