@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from s2s_actors.protocol.conduct import NATURAL
 from s2s_actors.protocol.outputs import StartGeneration
@@ -282,6 +284,60 @@ def test_an_answer_of_several_pieces_goes_on_with_the_word_that_was_cut(player: 
     player.speaks_all()
     assert remembered(player)[0] == f"{begun} And here"
     player.finish()
+
+
+@given(
+    words=st.lists(
+        st.sampled_from(
+            [
+                "one",
+                "two,",
+                "three.",
+                "`code`",
+                "**bold**",
+                "*",
+                "3.5",
+                "-",
+                "日本。",
+                "https://x.y/z",
+            ]
+        ),
+        min_size=1,
+        max_size=40,
+    ),
+    heard_ms=st.integers(0, 8000),
+    sent_ms=st.integers(1, 8000),
+)
+def test_nothing_is_doubled_or_lost_where_an_answer_goes_on(
+    words: list[str], heard_ms: int, sent_ms: int
+) -> None:
+    player = session(lead_ms=None)
+    says(player, "Say " + " ".join(words), sent_ms)
+    player.waits(heard_ms)
+    player.append(speech(300))
+    player.starts()
+    heard = remembered(player)[0].split()
+    player.append(speech(500))
+    item_id = one(player.stops(), "input_audio_buffer.committed")["item_id"]
+    events = player.hears(item_id, "")
+
+    deltas = [e["delta"] for e in events if e["type"] == "response.output_audio_transcript.delta"]
+    rest = "".join(deltas).split()
+    assert heard == ["Say", *words][: len(heard)]
+    assert [*heard, *rest] == ["Say", *words] or (not rest and len(heard) == len(words) + 1)
+    player.speaks_all()
+    player.finish()
+
+
+def test_what_is_still_played_goes_on_though_another_answer_was_silent(player: Player) -> None:
+    says_ten_words(player)
+    silent = player.respond()
+    player.calls(silent, "call_1", "look", "{}")
+    player.ends(silent)
+    player.waits(600)
+    events = interrupts(player, "")
+
+    assert one(events, "response.output_audio_transcript.delta")["delta"] == " ".join(WORDS[3:])
 
 
 def test_what_was_said_is_answered_and_the_rest_is_left(player: Player) -> None:
