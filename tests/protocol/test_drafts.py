@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from s2s_actors.protocol.items import InputAudio, Message
-from s2s_actors.protocol.outputs import Count, StartGeneration, StartSpeech, StartTranscription
+from s2s_actors.protocol.outputs import (
+    Count,
+    StartGeneration,
+    StartMcpCall,
+    StartSpeech,
+    StartTranscription,
+)
 from tests.protocol.playing import (
     NATURAL_START,
     START,
@@ -19,6 +26,7 @@ from tests.protocol.playing import (
     types,
     user_text,
 )
+from tests.protocol.test_mcp import WEATHER, McpPlayer, server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -219,6 +227,20 @@ def test_the_words_before_a_call_in_a_draft_are_spoken_ahead(player: Player) -> 
     player.calls(work_id, "call_1", "look", "{}")
 
     assert [each.text for each in player.work.segments] == ["Just a moment"]
+
+
+def test_a_tool_of_a_server_that_a_draft_calls_runs_only_when_the_turn_is_over() -> None:
+    player = McpPlayer(NATURAL_START)
+    player.offers(server(), found=(WEATHER,))
+    work_id = drafts(player)
+    player.calls(work_id, "call_1", "weather", '{"city":"Rome"}')
+    player.ends(work_id)
+    assert player.of(StartMcpCall) == []
+    player.stops()
+
+    assert player.call.arguments == {"city": "Rome"}
+    player.returns(player.call.item_id, "Sunny.")
+    player.finish()
 
 
 # --- the same turn with and without drafts --------------------------------------------------
@@ -513,6 +535,29 @@ def test_who_answers_by_hand_gets_no_draft(player: Player) -> None:
     player.hears(pauses(player), "Hello.")
 
     assert player.work.generations == {}
+
+
+def test_a_session_that_only_transcribes_drafts_nothing() -> None:
+    player = Player(replace(NATURAL_START, transcription=True))
+    player.hears(pauses(player), "How are you?")
+    assert player.work.generations == {}
+    events = player.stops()
+
+    completed = one(events, "conversation.item.input_audio_transcription.completed")
+    assert completed["transcript"] == "How are you?"
+    assert len(player.of(StartTranscription)) == 1
+    player.finish()
+
+
+def test_there_is_no_draft_of_an_answer_that_can_not_be_given() -> None:
+    player = Player(replace(NATURAL_START, context_tokens=60))
+    player.update(truncation="disabled", instructions="Be kind. " * 100)
+    player.hears(pauses(player), "How are you?")
+    assert player.work.generations == {}
+    events = player.stops()
+
+    assert one(events, "response.done")["response"]["status"] == "failed"
+    player.finish()
 
 
 def test_there_is_no_draft_while_an_answer_is_open(player: Player) -> None:
