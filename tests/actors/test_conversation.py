@@ -10,6 +10,7 @@ from s2s_actors.actors import messages as m
 from s2s_actors.actors.board import Board
 from s2s_actors.actors.conversation import ConversationActor, ConversationRules, StageOutlets
 from s2s_actors.actors.lease import Lease
+from s2s_actors.actors.load import Load
 from s2s_actors.actors.ports import SessionWish
 from s2s_actors.actors.stage import Links
 from s2s_actors.actors.surroundings import Surroundings
@@ -52,7 +53,14 @@ class Lane(Recorder):
 class Bench:
     """A conversation with recorders around it, and one open session."""
 
-    def __init__(self, *, model: str | None = None, max_duration_s: float = 3600.0) -> None:
+    def __init__(
+        self,
+        *,
+        model: str | None = None,
+        max_duration_s: float = 3600.0,
+        load: Load | None = None,
+        plain: bool = False,
+    ) -> None:
         self.clock, self.board = ManualClock(), Board()
         self.unit, self.onward = Recorder(), Recorder()
         self.vad, self.stt, self.llm, self.tts = Lane(), Lane(), Lane(), Lane()
@@ -61,11 +69,12 @@ class Bench:
             Links(self.unit, Recorder(), self.onward),
             StageOutlets(self.vad, self.stt, self.llm, self.tts),
             ConversationRules("the-model", "Be brief.", max_duration_s),
-            Surroundings(self.board, self.clock),
+            Surroundings(self.board, self.clock, load=load or Load(2)),
         )
         self.client = Client("canary-a", self.actor)
         self.lease, self.scope = Lease.issue(0, "canary-a"), CancelToken()
-        self.put(m.OpenConversation(self.lease, self.scope, self.client, SessionWish(model)))
+        wish = SessionWish(model, plain=plain)
+        self.put(m.OpenConversation(self.lease, self.scope, self.client, wish))
 
     def put(self, *messages: object) -> None:
         for message in messages:
@@ -272,6 +281,151 @@ def test_what_is_said_about_audio_that_was_cleared_changes_nothing(stale: str) -
         bench.put(m.Transcribed(bench.lease, "item_unknown", Transcript("Hello?")))
     assert len(bench.client.frames) == before
     assert bench.stt.messages == bench.llm.messages == []
+
+
+# --- guesses -----------------------------------------------------------------------------------
+
+
+def hesitate(bench: Bench) -> None:
+    """The user says something and pauses."""
+    bench.say(TRANSCRIBE, append(silent(500) + loud(500) + silent(100)))
+    bench.put(
+        m.SpeechStarted(bench.lease, 400, 0, 600),
+        m.SpeechPaused(bench.lease, 1096, 1000, 0),
+    )
+
+
+def test_a_pause_is_transcribed_and_answered_on_a_guess_and_nobody_is_told() -> None:
+    bench = Bench()
+    hesitate(bench)
+    told = len(bench.client.frames)
+    (guess,) = bench.stt.of(m.Transcribe)
+    assert guess.urgency.speculative
+    assert len(guess.pcm) == 48 * 696
+    bench.put(m.Transcribed(bench.lease, guess.voice_id, Transcript("Hello?")))
+    (draft,) = bench.llm.of(m.Generate)
+    assert draft.urgency.speculative
+    assert draft.request.messages[-1].text == "Hello?"
+    bench.write(draft, "This is what I would say. ", "And more", end=False)
+    (speech,) = bench.tts.of(m.Speak)
+    assert speech.urgency is draft.urgency
+    bench.put(m.Spoken(bench.lease, draft.response_id, 0, loud(20), last=False))
+    assert [kind for kind in bench.client.types[told:] if not kind.endswith(".delta")] == []
+    assert "response.output_audio.delta" not in bench.client.types
+
+
+def test_a_guess_that_proves_right_is_urgent_and_becomes_the_answer() -> None:
+    bench = Bench()
+    hesitate(bench)
+    (guess,) = bench.stt.of(m.Transcribe)
+    bench.put(m.Transcribed(bench.lease, guess.voice_id, Transcript("Hello?")))
+    (draft,) = bench.llm.of(m.Generate)
+    bench.write(draft, "This is what I would say.")
+    bench.put(m.SpeechStopped(bench.lease, 1500, 1000, 0))
+    assert not draft.urgency.speculative
+    assert not draft.cancel.cancelled
+    bench.put(m.Spoken(bench.lease, draft.response_id, 0, loud(20), last=True))
+    assert bench.client.status == "completed"
+    assert len(bench.llm.of(m.Generate)) == len(bench.stt.of(m.Transcribe)) == 1
+    usage = bench.board.usage()
+    assert (usage.output_tokens, usage.speculative_output_tokens) == (1, 0)
+
+
+def test_a_transcript_that_is_still_on_its_way_at_the_end_is_urgent_from_then_on() -> None:
+    bench = Bench()
+    hesitate(bench)
+    (guess,) = bench.stt.of(m.Transcribe)
+    bench.put(m.SpeechStopped(bench.lease, 1500, 1000, 0))
+    assert not guess.urgency.speculative
+    bench.put(m.Transcribed(bench.lease, guess.voice_id, Transcript("Hello?")))
+    (generate,) = bench.llm.of(m.Generate)
+    assert not generate.urgency.speculative
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_when_the_user_goes_on_the_work_on_the_guess_is_stopped(known: bool) -> None:
+    bench = Bench()
+    hesitate(bench)
+    (guess,) = bench.stt.of(m.Transcribe)
+    if known:
+        bench.put(m.Transcribed(bench.lease, guess.voice_id, Transcript("Hello?")))
+        bench.write(bench.llm.of(m.Generate)[0], "Hello ", "yourself.")
+    bench.put(m.SpeechResumed(bench.lease, 1200, 0))
+    if known:
+        assert all(work.cancel.cancelled for work in bench.llm.of(m.Generate))
+        assert bench.board.usage().speculative_output_tokens == 2
+    else:
+        assert guess.cancel.cancelled
+    sent = len(bench.client.frames)
+    # What still comes of it is nobody's.
+    bench.put(m.Transcribed(bench.lease, guess.voice_id, Transcript("Hello?")))
+    assert len(bench.client.frames) == sent
+    assert bench.board.usage().output_tokens == 0
+
+
+def test_while_the_models_are_busy_with_what_is_wanted_no_guess_is_made() -> None:
+    load = Load(2)
+    bench = Bench(load=load)
+    with load.working(speculative=False):
+        hesitate(bench)
+    assert bench.stt.messages == []
+    bench.put(m.SpeechStopped(bench.lease, 1500, 1000, 0))
+    (work,) = bench.stt.of(m.Transcribe)
+    assert not work.urgency.speculative
+
+
+def test_in_the_plain_protocol_no_guess_is_made() -> None:
+    bench = Bench(plain=True)
+    hesitate(bench)
+    assert bench.stt.messages == []
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_session_end_stops_the_work_on_a_guess_and_passes_on(known: bool) -> None:
+    bench = Bench()
+    hesitate(bench)
+    (guess,) = bench.stt.of(m.Transcribe)
+    cancel = guess.cancel
+    if known:
+        bench.put(m.Transcribed(bench.lease, guess.voice_id, Transcript("Hello?")))
+        (draft,) = bench.llm.of(m.Generate)
+        cancel = draft.cancel
+    bench.put(m.SessionEnd(bench.lease))
+    assert cancel.cancelled
+    assert bench.onward.messages == [m.SessionEnd(bench.lease)]
+    assert bench.clock.pending == []
+
+
+def test_audio_that_stops_in_the_middle_of_speech_is_ended_by_the_clock() -> None:
+    bench = Bench()
+    bench.say(append(silent(500) + loud(500)))
+    bench.put(m.SpeechStarted(bench.lease, 400, 0, 600))
+    bench.advance(1.0)
+    bench.say(append(loud(20)))
+    bench.advance(1.4)
+    assert bench.vad.of(m.AudioEnded) == []
+    bench.advance(0.2)
+    assert bench.vad.of(m.AudioEnded) == [m.AudioEnded(bench.lease, 0)]
+
+
+def test_voice_detection_is_told_what_the_client_plays_and_that_it_stops() -> None:
+    bench = Bench()
+    bench.say(append(silent(500)))
+    work = bench.ask()
+    bench.write(work, "This is one sentence.")
+    bench.put(m.Spoken(bench.lease, work.response_id, 0, loud(200), last=False))
+    (played,) = bench.vad.of(m.AnswerPlayed)
+    assert (played.pcm, played.at_sample) == (loud(200), 24 * 500)
+    bench.say(ce.ResponseCancel())
+    assert bench.vad.of(m.AnswerPlayed)[-1].pcm == b""
+
+
+def test_in_the_plain_protocol_voice_detection_is_told_nothing_of_it() -> None:
+    bench = Bench(plain=True)
+    work = bench.ask()
+    bench.write(work, "This is one sentence.")
+    bench.put(m.Spoken(bench.lease, work.response_id, 0, loud(200), last=False))
+    assert bench.vad.of(m.AnswerPlayed) == []
 
 
 # --- answers -----------------------------------------------------------------------------------

@@ -43,17 +43,17 @@ def test_there_is_time_for_guesses_while_most_cores_are_free(
     assert load.may_guess
 
 
-def fail(load: Load) -> None:
+def fail(load: Load, seen: list[bool]) -> None:
     with load.working(speculative=False):
-        assert not load.may_guess
+        seen.append(load.may_guess)
         raise ValueError("a bug")
 
 
 def test_work_that_fails_is_over_as_well() -> None:
-    load = Load(1)
+    load, seen = Load(1), list[bool]()
     with pytest.raises(ValueError, match="a bug"):
-        fail(load)
-    assert load.may_guess
+        fail(load, seen)
+    assert [*seen, load.may_guess] == [False, True]
 
 
 def test_without_a_number_the_cores_of_this_process_count() -> None:
@@ -84,9 +84,9 @@ def test_no_piece_of_work_is_lost_between_threads() -> None:
             thread.join()
     finally:
         sys.setswitchinterval(interval_s)
-    assert load.may_guess
+    seen = [load.may_guess]
     # And none is counted below zero, which would let one too many in.
-    with load.working(speculative=False):
-        assert not load.may_guess
-    with load.working(speculative=True):
-        assert not load.may_guess
+    for speculative in (False, True):
+        with load.working(speculative=speculative):
+            seen.append(load.may_guess)
+    assert seen == [True, False, False]

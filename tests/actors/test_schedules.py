@@ -25,6 +25,7 @@ from s2s_actors.backends.base import Transcript
 from s2s_actors.backends.chat import Finished, TextDelta
 from s2s_actors.errors import StageError
 from s2s_actors.protocol import client_events as ce
+from s2s_actors.runtime.mailbox import TwoLaneMailbox
 from s2s_actors.runtime.outlet import LaneFullError
 from tests.support.stepped_plant import (
     STAGES,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import Kind
     from s2s_actors.protocol.client_events import ClientEvent
 
-MODEL_KINDS: tuple[Kind, ...] = ("vad", "stt", "llm", "tts")
+MODEL_KINDS: tuple[Kind, ...] = ("vad", "stt", "llm", "tts", "turn")
 TIMINGS = UnitTimings(claim_timeout_s=120, drain_timeout_s=5)
 ACTORS_OF_A_UNIT = 1 + len(STAGES)
 IDS = re.compile(r"\b(?:item|resp|conv)_[0-9a-f]{24}\b")
@@ -50,11 +51,20 @@ EVENTS: dict[str, list[ClientEvent]] = {
     "utter": [append(silent(64) + loud(160) + silent(600))],
     "begin to speak": [append(silent(64) + loud(160))],
     "fall silent": [append(silent(600))],
+    "hesitate": [append(silent(64) + loud(320) + silent(160))],
     "commit": [append(loud(150)), ce.AudioCommit()],
     "cancel": [ce.ResponseCancel()],
     "clear": [ce.AudioClear()],
     "push to talk": [
         ce.SessionUpdate(session={"type": "realtime", "audio": {"input": {"turn_detection": None}}})
+    ],
+    "be listened to closely": [
+        ce.SessionUpdate(
+            session={
+                "type": "realtime",
+                "audio": {"input": {"turn_detection": {"type": "semantic_vad"}}},
+            }
+        )
     ],
     "talk freely": [
         ce.SessionUpdate(
@@ -78,6 +88,12 @@ def stale_messages(lease: Lease) -> list[tuple[str, object]]:
         ("conversation", m.Spoken(lease, "resp_x", 0, loud(20), last=True)),
         ("conversation", m.ResponseFailed(lease, "resp_x", error)),
         ("conversation", m.SpeechStarted(lease, 0, 0)),
+        ("conversation", m.SpeechLasted(lease, 128, 128, 0)),
+        ("conversation", m.SpeechPaused(lease, 500, 400, 0)),
+        ("conversation", m.SpeechWeighed(lease, 1.0, 400, 0)),
+        ("conversation", m.SpeechQuiet(lease, 900, 500, 0)),
+        ("conversation", m.SpeechResumed(lease, 600, 0)),
+        ("conversation", m.SpeechDismissed(lease, 0)),
         ("conversation", m.SpeechStopped(lease, 900, 400, 0)),
         ("conversation", m.StageReplaced(lease, "llm")),
         ("conversation", m.ClientFrame(lease, text_item(words), 10)),
@@ -85,6 +101,8 @@ def stale_messages(lease: Lease) -> list[tuple[str, object]]:
         ("conversation", m.SessionEnd(lease)),
         ("vad", m.AudioIn(lease, loud(200), 0)),
         ("vad", m.ConfigureVad(lease, None, 7)),
+        ("vad", m.AudioEnded(lease, 0)),
+        ("vad", m.AnswerPlayed(lease, loud(200), 0)),
         ("llm", m.SessionEnd(lease)),
         ("unit", m.SessionEnd(lease)),
         ("unit", m.EndSession(lease, words, close_code=1011, error_code="internal_error")),
@@ -96,7 +114,7 @@ def stale_messages(lease: Lease) -> list[tuple[str, object]]:
     ]
 
 
-NUMBER_OF_STALE = 21
+NUMBER_OF_STALE = 29
 
 
 class PlantMachine(RuleBasedStateMachine):
@@ -364,6 +382,52 @@ def test_a_stage_that_hangs_costs_one_deadline_and_nothing_else(
         plant.run()
         assert second.granted is not None
         second.say(*EVENTS["ask"])
+        plant.run()
+        assert second.status == "completed"
+        assert second.foreign_words() == []
+
+
+def drafting(plant: SteppedPlant, name: str) -> Client:
+    """Someone who pauses, while an answer is drafted that nobody knows of."""
+    client = plant.visit(name)
+    client.say(*EVENTS["hesitate"])
+    while not any(isinstance(message, m.Generate) for message in waiting(plant, "llm-0")):
+        plant.step(next(actor for actor in plant.ready if actor.name != "llm-0"))
+    assert "response.created" not in client.types
+    return client
+
+
+def waiting(plant: SteppedPlant, name: str) -> list[object]:
+    """What an actor has not handled yet."""
+    inbox = plant.actor(name).actor_inbox
+    assert isinstance(inbox, TwoLaneMailbox)
+    return [envelope.message for envelope in inbox._data]
+
+
+@settings(max_examples=60)
+@given(
+    steps=st.lists(st.integers(0, 12), max_size=40),
+    more=st.lists(st.sampled_from(["fall silent", "hesitate", "ask", "clear"]), max_size=2),
+    late=st.lists(st.integers(0, 12), max_size=60),
+)
+def test_a_draft_that_is_being_made_when_the_session_ends_reaches_nobody(
+    steps: list[int], more: list[str], late: list[int]
+) -> None:
+    with SteppedPlant(PoolRules(1, queue_limit=1), timings=TIMINGS) as plant:
+        first = drafting(plant, "a")
+        second = plant.client("b").claim()
+        plant.step(plant.pool)
+        for event in more:
+            first.say(*EVENTS[event])
+        plant.run_some(steps)
+        first.leave()
+        plant.run_some(late)
+        # No deadline ever comes: SESSION_END alone frees the unit.
+        plant.run()
+        assert plant.clock.monotonic_s() == 0
+        assert second.granted is not None
+        assert second.types == ["session.created"]
+        second.say(*EVENTS["utter"])
         plant.run()
         assert second.status == "completed"
         assert second.foreign_words() == []

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from s2s_actors.actors import messages as m
 from s2s_actors.actors.lease import Lease
+from s2s_actors.actors.llm import LlmActor
+from s2s_actors.actors.load import Load
 from s2s_actors.actors.messages import Bind, SessionEnd, StagePassed
 from s2s_actors.actors.stage import Links, ModelStage, StageActor
+from s2s_actors.actors.stt import SttActor
+from s2s_actors.actors.tts import TtsActor
+from s2s_actors.backends.base import TtsRequest
+from s2s_actors.backends.chat import ChatMessage, LlmRequest
+from s2s_actors.errors import StageError
 from s2s_actors.runtime.cancel import CancelToken
 from s2s_actors.runtime.mailbox import Data
 from s2s_actors.runtime.supervision import Crashed
+from s2s_actors.runtime.urgency import Urgency
+from tests.actors.stage_harness import StageBench
+from tests.support.stepped_plant import FakeLlm, FakeStt, FakeTts, Mischief
 from tests.support.stepping import Recorder, run_until_idle, step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +37,7 @@ class Work(Data):
     lease: Lease
     number: int
     cancel: CancelToken
+    urgency: Urgency = field(default_factory=Urgency)
 
 
 class PassOn(StageActor):
@@ -196,3 +212,103 @@ def test_a_model_stage_takes_one_piece_of_work_after_the_other() -> None:
     run_until_idle(stage)
     assert unit.messages[:3] == jobs
     assert unit.of(SessionEnd) == [SessionEnd(bound.lease)]
+
+
+# --- how busy the machine is -------------------------------------------------------------------
+
+
+class Observed(ModelStage):
+    """Looks at the load while it works, and may fail."""
+
+    stage = "stt"
+
+    def __init__(
+        self, name: str, links: Links, load: Load, error: StageError | None = None
+    ) -> None:
+        super().__init__(name, links, load)
+        self.watched, self.error = load, error
+        self.seen: list[bool] = []
+
+    def run_model(self, message: Any) -> None:
+        del message
+        self.seen.append(self.watched.may_guess)
+        if self.error is not None:
+            raise self.error
+
+    def failure(self, message: Any, error: StageError) -> Any:
+        return message.number, error.code
+
+
+@pytest.mark.parametrize(("speculative", "time_for_more"), [(False, False), (True, True)])
+def test_work_is_counted_while_it_runs_as_what_it_is(
+    speculative: bool, time_for_more: bool
+) -> None:
+    load = Load(2)  # takes two guesses, or one piece of work that is wanted
+    stage = Observed("stt-0", links(Recorder()), load)
+    bound = bind()
+    urgency = Urgency(speculative=speculative)
+    for message in (bound, Work(bound.lease, 1, CancelToken(), urgency)):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert stage.seen == [time_for_more]
+    assert load.may_guess
+
+
+def test_work_that_fails_is_counted_no_longer() -> None:
+    load, unit = Load(1), Recorder()
+    stage = Observed("stt-0", links(unit), load, StageError("planned", "It failed."))
+    bound = bind()
+    for message in (bound, work(bound.lease, 1), work(bound.lease, 2)):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert unit.messages == [(1, "planned"), (2, "planned")]
+    assert stage.seen == [False, False]
+    assert load.may_guess
+
+
+def test_work_that_nobody_wants_is_not_counted() -> None:
+    load = Load(1)
+    stage = Observed("stt-0", links(Recorder()), load)
+    bound = bind()
+    unwanted = work(bound.lease)
+    unwanted.cancel.cancel()
+    for message in (bound, unwanted):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert stage.seen == []
+    assert load.may_guess
+
+
+def _transcribe(bench: StageBench) -> object:
+    return m.Transcribe(bench.lease, "voice", bytes(4800), None, None, bench.scope)
+
+
+def _generate(bench: StageBench) -> object:
+    request = LlmRequest((ChatMessage("user", "Hi."),))
+    return m.Generate(bench.lease, "resp", request, bench.scope)
+
+
+def _speak(bench: StageBench) -> object:
+    return m.Speak(bench.lease, "resp", 0, TtsRequest("Hi."), bench.scope)
+
+
+STAGES: dict[str, tuple[type, Callable[..., StageActor], Callable[[StageBench], object]]] = {
+    "stt": (FakeStt, SttActor, _transcribe),
+    "llm": (FakeLlm, LlmActor, _generate),
+    "tts": (FakeTts, TtsActor, _speak),
+}
+
+
+@pytest.mark.parametrize("here", [True, False])
+@pytest.mark.parametrize("kind", sorted(STAGES))
+def test_only_what_runs_on_this_machine_is_counted(kind: str, here: bool) -> None:
+    fake, actor, message = STAGES[kind]
+    load, mischief, seen = Load(1), Mischief(), list[bool]()
+    backend = fake(mischief)
+    backend.runs_here = here
+    mischief.plan(backend.kind, lambda: seen.append(load.may_guess))
+    bench = StageBench(lambda links: actor(f"{kind}-0", links, backend, load))
+    bench.put(message(bench))
+    assert seen == [not here]
+    assert load.may_guess
+    assert bench.unit.messages == []

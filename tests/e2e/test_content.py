@@ -20,15 +20,15 @@ def message(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"type": "message", "role": "user", "content": list(parts)}
 
 
-def voice(length_ms: int) -> dict[str, Any]:
-    return {"type": "input_audio", "audio": base64.b64encode(tone(length_ms)).decode()}
+def voice(length_ms: int, *, hz: float = 440.0) -> dict[str, Any]:
+    return {"type": "input_audio", "audio": base64.b64encode(tone(length_ms, hz=hz)).decode()}
 
 
 def test_audio_in_a_created_item_is_heard_and_answered(server: RunningServer) -> None:
     async def scenario() -> None:
         async with RealtimeClient(server) as client:
             await client.play("You said {user}.", stt=["good", "morning"])
-            await client.send(CREATE, item=message(voice(300), voice(500)))
+            await client.send(CREATE, item=message(voice(300), voice(500, hz=600)))
             await client.create(output_modalities=["text"])
             response = await client.done()
             assert response["output"][0]["content"][0]["text"] == "You said good morning."
