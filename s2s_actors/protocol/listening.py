@@ -120,6 +120,7 @@ class Listening:
     def _completed(self, turn: Turn, end_ms: int) -> None:
         self._desk.put(DisarmTimer(MUTE_TIMER))
         self._commit(turn, end_ms, answer=self._desk.answers)
+        self._wait_on(turn)
 
     # --- the clock ----------------------------------------------------------------------------
 
@@ -168,6 +169,7 @@ class Listening:
             piece.text, piece.logprobs = text.strip(), logprobs
             if turn.is_committed:
                 self._turns.heard(turn)
+                self._wait_on(turn)
             else:
                 self._hearing.known(turn, piece)
 
@@ -177,6 +179,7 @@ class Listening:
             turn, piece = found
             if turn.is_committed:
                 self._turns.failed(turn, code, message)
+                self._wait_on(turn)
             else:
                 self._hearing.missed(turn, piece, code, message)
 
@@ -197,6 +200,14 @@ class Listening:
         self._turns.debt.response_over(
             user_speaks=self._hearing.turn is not None, context_ready=self.context_ready
         )
+        self._arm_idle()
+
+    def _wait_on(self, turn: Turn) -> None:
+        """A turn that turns out to be noise is none: the user has still said nothing."""
+        if turn.wanted and turn.chart.silent.is_active and self.context_ready:
+            self._arm_idle()
+
+    def _arm_idle(self) -> None:
         detection = self._desk.session.audio.input.turn_detection
         quiet = self._hearing.turn is None and self._answering.current is None
         if quiet and isinstance(detection, ServerVad) and detection.idle_timeout_ms:
