@@ -406,6 +406,38 @@ def test_a_click_beside_the_answer_out_of_band_is_heard_at_once() -> None:
     assert types(player.starts()) == [BUFFER + "speech_started"]
 
 
+@pytest.mark.parametrize("guessed", [True, False])
+@pytest.mark.parametrize("words", ["", None])
+def test_an_idle_session_is_noticed_after_a_noise(
+    player: Player, words: str | None, guessed: bool
+) -> None:
+    player.update_input(**server_vad(idle_timeout_ms=5000))
+    player.ends(player.open_response or "")
+    player.speaks_all()
+    player.waits(20_000)
+    player.is_busy(not guessed)
+    player.starts()
+    player.append(speech(300))
+    player.pauses()
+    if guessed:
+        hears(player, words)
+    assert "idle" not in player.work.timers
+    player.stops()
+    if player.work.utterances:
+        hears(player, words)
+
+    assert player.work.timers["idle"] == 5000
+
+
+def hears(player: Player, words: str | None) -> None:
+    """Speech recognition finds such words, or fails."""
+    (voice_id,) = player.work.utterances
+    if words is None:
+        player.mishears(voice_id)
+    else:
+        player.hears(voice_id, words)
+
+
 def test_an_idle_session_is_noticed_after_a_backchannel_at_the_end_of_the_answer(
     player: Player,
 ) -> None:
