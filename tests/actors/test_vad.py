@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,16 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2s_actors.actors.messages import (
+    AudioEnded,
     AudioIn,
     Bind,
     ConfigureVad,
     Listened,
     SessionEnd,
+    SpeechLasted,
+    SpeechPaused,
+    SpeechQuiet,
+    SpeechResumed,
     SpeechStarted,
     SpeechStopped,
+    SpeechWeighed,
 )
 from s2s_actors.actors.vad import VadActor
-from s2s_actors.protocol.session import ServerVad
+from s2s_actors.protocol.session import SemanticVad, ServerVad
 from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.runtime.supervision import Crashed
 from tests.actors.stage_harness import StageBench
@@ -63,6 +70,12 @@ class Ear:
         return self
 
     @property
+    def told(self) -> list[Any]:
+        """All that is told of speech."""
+        messages = self.stage.conversation.messages
+        return [message for message in messages if not isinstance(message, Listened)]
+
+    @property
     def boundaries(self) -> list[tuple[str, int]]:
         names: dict[type, str] = {SpeechStarted: "started", SpeechStopped: "stopped"}
         return [
@@ -91,6 +104,41 @@ def test_the_boundaries_are_the_same_however_the_audio_is_cut(cuts: list[int]) -
         cut.hear(SPEECH[start:stop])
     assert len(whole.boundaries) == 4
     assert cut.boundaries == whole.boundaries
+
+
+HESITATING = (
+    silent(320) + loud(480) + silent(160) + loud(320) + silent(40) + loud(40) + silent(1200)
+)
+
+
+@settings(max_examples=40)
+@given(cuts=st.lists(st.integers(0, len(HESITATING) // 2), max_size=20))
+def test_pauses_and_how_long_things_last_are_the_same_however_the_audio_is_cut(
+    cuts: list[int],
+) -> None:
+    semantic = SemanticVad(eagerness="high")
+    whole = Ear().configure(semantic).hear(HESITATING)
+    cut = Ear().configure(semantic)
+    for start, stop in itertools.pairwise([0, *sorted(2 * at for at in cuts), len(HESITATING)]):
+        cut.hear(HESITATING[start:stop])
+    assert {type(each) for each in whole.told} == {
+        SpeechStarted,
+        SpeechLasted,
+        SpeechPaused,
+        SpeechWeighed,
+        SpeechQuiet,
+        SpeechResumed,
+    }
+    # How far it had come is told with the start, in whole frames either way.
+    assert [replace(each, lease=whole.stage.lease) for each in cut.told] == whole.told
+
+
+def test_when_the_audio_has_ended_what_is_being_said_is_over() -> None:
+    ear = Ear().configure().hear(silent(320) + loud(640))
+    ear.stage.put(AudioEnded(ear.stage.lease, 0))
+    assert [kind for kind, _ in ear.boundaries] == ["started", "stopped"]
+    ear.hear(silent(1000))
+    assert [kind for kind, _ in ear.boundaries] == ["started", "stopped"]
 
 
 def test_audio_in_pieces_of_one_sample_is_heard_as_well() -> None:
