@@ -6,15 +6,22 @@ import asyncio
 import base64
 import random
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from s2s_actors.actors.board import Board
+from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.backends.script import LlmAnswer, LlmScript, TtsScript, TurnScript
+from s2s_actors.protocol.conduct import NATURAL, PLAIN, Conduct
+from s2s_actors.runtime.clock import SystemClock
+from s2s_actors.serve import plant
+from s2s_actors.settings import Settings
 from tests.e2e.talking import AUDIO, STARTED, natural_server, said, speak, words_of
 from tests.support.realtime_client import RealtimeClient
-from tests.support.running_server import run
+from tests.support.running_server import run, scripted_models
 from tests.support.sound import silence
 from tests.support.tone_speech import say
 
@@ -197,6 +204,32 @@ def test_a_conduct_that_there_is_not_is_refused() -> None:
             assert refused.value.response.status_code == 400
 
         run(scenario())
+
+
+ALONE: dict[str, tuple[object, Conduct]] = {
+    "speculation": ("off", replace(NATURAL, drafts=False)),
+    "partial_transcripts": ("off", replace(NATURAL, partials=False)),
+    "interruptions": ("any", replace(NATURAL, weighs_interruptions=False)),
+    "resume": ("off", replace(NATURAL, resumes=False)),
+    "playback_clock": ("off", replace(NATURAL, knows_playback=False)),
+    "echo_guard": ("off", replace(NATURAL, ignores_echo=False)),
+    "audio_lead_s": (1.5, replace(NATURAL, lead_ms=1500)),
+    "conduct": ("plain", PLAIN),
+}
+
+
+@pytest.mark.parametrize("switch", sorted(ALONE))
+def test_each_switch_of_the_operator_switches_one_thing(switch: str) -> None:
+    value, conduct = ALONE[switch]
+    clock = SystemClock()
+    try:
+        made = plant(Settings(), scripted_models(), Board(), clock, NoMcp())
+        assert made.conversation.conduct == NATURAL
+        settings = Settings(**{switch: value})  # type: ignore[arg-type]
+        made = plant(settings, scripted_models(), Board(), clock, NoMcp())
+        assert made.conversation.conduct == conduct
+    finally:
+        clock.close()
 
 
 # --- where the time went ------------------------------------------------------------------------
