@@ -333,6 +333,41 @@ def test_speech_after_the_answer_is_heard_at_once(player: Player) -> None:
     assert types(player.starts()) == [BUFFER + "speech_started"]
 
 
+@pytest.mark.parametrize(
+    ("text", "left_ms", "is_weighed"),
+    [
+        ("It is all yours.", 1001, True),
+        ("It is all yours.", 1000, False),
+        ("Is it all yours?", 4001, True),
+        ("Is it all yours?", 4000, False),
+    ],
+)
+def test_a_user_may_answer_the_last_words_at_once(
+    text: str, left_ms: int, is_weighed: bool
+) -> None:
+    player = Player(NATURAL_START)
+    response_id = player.respond()
+    player.writes(response_id, text)
+    player.ends(response_id)
+    player.speaks(player.work.segments[0], speech(4500, 1))
+    player.waits(4500 - left_ms)
+
+    assert types(player.starts()) == ([] if is_weighed else [BUFFER + "speech_started"])
+
+
+def test_what_the_model_still_writes_is_not_nearly_over(player: Player) -> None:
+    player.waits(2900)
+
+    assert player.starts() == []
+
+
+def test_what_the_voice_has_not_said_yet_is_not_nearly_over(player: Player) -> None:
+    player.ends(player.open_response or "")
+    player.waits(2900)
+
+    assert player.starts() == []
+
+
 # --- settings and the client ----------------------------------------------------------------
 
 
