@@ -154,16 +154,21 @@ class ResponseRun:
         """Send as much speech as the client should have by now, and ask the voice for more."""
         lead_ms = self._lead_ms
         while self._unsent:
-            if lead_ms is not None and self._playback.ahead_ms >= lead_ms:
-                wait_ms = self._playback.ahead_ms - lead_ms + _PLAYOUT_STEP_MS
-                self._desk.put(ArmTimer(PLAYOUT_TIMER, round(wait_ms)))
+            number, pcm, last = self._unsent[0]
+            piece = pcm if lead_ms is None else pcm[:_PIECE_BYTES]
+            if lead_ms is not None and (too_early_ms := self._too_early_ms(piece, lead_ms)) > 0:
+                self._desk.put(ArmTimer(PLAYOUT_TIMER, round(too_early_ms + _PLAYOUT_STEP_MS)))
                 break
-            number, pcm, last = self._unsent.popleft()
-            if lead_ms is not None and len(pcm) > _PIECE_BYTES:
-                self._unsent.appendleft((number, pcm[_PIECE_BYTES:], last))
-                pcm, last = pcm[:_PIECE_BYTES], False
-            self._send(number, pcm, last=last)
+            self._unsent.popleft()
+            if rest := pcm[len(piece) :]:
+                self._unsent.appendleft((number, rest, last))
+            self._send(number, piece, last=last and not rest)
         self._ask()
+
+    def _too_early_ms(self, piece: bytes, lead_ms: int) -> float:
+        """How long a piece has to wait; one that is to be played at once never does."""
+        ahead_ms = self._playback.ahead_ms
+        return ahead_ms + len(piece) / audio.BYTES_PER_MS - lead_ms if ahead_ms else 0.0
 
     def close(self, status: Status) -> None:
         """End the response on the wire."""

@@ -394,7 +394,7 @@ class Player:
         lead_ms = self.dialogue._desk.conduct.lead_ms
         if lead_ms is not None:
             ahead_ms = self.dialogue.answering.playback.ahead_ms
-            assert ahead_ms <= lead_ms + audio.DELTA_MS, "sent too far ahead"
+            assert ahead_ms <= max(lead_ms, audio.DELTA_MS), "sent too far ahead"
 
     def _carry_out(self, output: outputs.Output) -> None:  # noqa: C901, PLR0912 - a case each
         if isinstance(output, outputs.Send):

@@ -167,9 +167,9 @@ def test_a_block_of_code_that_does_not_end_is_one_piece() -> None:
 
 
 def test_closing_marks_stay_with_their_sentence() -> None:
-    assert cut(
-        'He said "Let me go now." "Why would you?" she asked. (So she did.) He left.'
-    )[:2] == ['He said "Let me go now."', '"Why would you?" she asked. (So she did.)']
+    assert cut('He said "Let me go now." "Why would you?" she asked. (So she did.) He left.')[
+        :2
+    ] == ['He said "Let me go now."', '"Why would you?" she asked. (So she did.)']
 
 
 def test_after_the_end_another_text_can_begin() -> None:

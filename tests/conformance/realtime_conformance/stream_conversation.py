@@ -110,9 +110,7 @@ class ConversationRules:
         self.seen.add(event["item_id"])
         self._speaking = event["item_id"]
         # Its words may be told while they are spoken.
-        self._utterances[event["item_id"], 0] = _Utterance(
-            False, self._transcribes, complete=False
-        )
+        self._utterances[event["item_id"], 0] = _Utterance(False, self._transcribes, complete=False)
         self._speech_start_ms = self._clock_ms = event["audio_start_ms"]
 
     def _speech_stopped(self, event: dict[str, Any]) -> None:
