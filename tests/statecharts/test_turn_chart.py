@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from statecharts.walk import Configuration, Edge, Memory, Stimulus
 
 ENDS = ("answering", "silent", "discarded")
+DATA: dict[str, dict[str, Any]] = {
+    "known": {"wanted": True},
+    "commit": {"answer": True},
+    "heard": {"text": "Hi."},
+}
 COMMITTED = ("transcribing", "overtaken", "answering", "silent")
 GUESSES = (Guess(), DropGuess(), KeepGuess())
 
@@ -53,8 +58,7 @@ def turn_in(*events: str) -> TurnChart:
     """A turn after some events; none of their effects is left."""
     turn = TurnChart()
     for event in events:
-        data = {"known": {"wanted": True}, "commit": {"answer": True}, "heard": {"text": "Hi."}}
-        turn.fire(event, **data.get(event, {}))
+        turn.fire(event, **DATA.get(event, {}))
     return turn
 
 
