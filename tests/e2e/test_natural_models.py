@@ -75,7 +75,7 @@ def transcribing(**more: Any) -> dict[str, Any]:
 # --- transcripts ------------------------------------------------------------------------------
 
 
-def test_a_transcript_grows_while_the_user_speaks_and_never_takes_a_word_back(
+def test_a_transcript_grows_while_the_user_speaks(
     models: Models,
 ) -> None:
     text = "On Monday we will go to the mountains and take the early train to the lake."
@@ -94,7 +94,8 @@ def test_a_transcript_grows_while_the_user_speaks_and_never_takes_a_word_back(
                 early = [each for each in client.types[:over] if each == PART]
                 assert len(early) >= 2
                 parts = "".join(event["delta"] for event in client.of(PART))
-                assert words(heard["transcript"])[: len(words(parts))] == words(parts)
+                # What was told early may turn out a little wrong: what is completed counts.
+                assert word_error_rate(heard["transcript"], parts) < 0.2
                 assert word_error_rate(text, heard["transcript"]) < 0.15
 
         run(scenario())
