@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.dictation import Piece
     from s2s_actors.protocol.input_audio import InputAudioBuffer
     from s2s_actors.protocol.transcripts import Transcripts
-    from s2s_actors.protocol.turns import Turn
+    from s2s_actors.protocol.turn import Turn
 
 PAUSE_OVERLAP_MS = 64
 """Speech that goes on may have begun so long before voice detection says so."""

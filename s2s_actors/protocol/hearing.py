@@ -9,8 +9,8 @@ from s2s_actors.protocol.backchannels import is_backchannel, may_become_backchan
 from s2s_actors.protocol.dictating import PAUSE_OVERLAP_MS
 from s2s_actors.protocol.end_of_turn import silence_needed_ms
 from s2s_actors.protocol.session import SemanticVad
+from s2s_actors.protocol.turn import Turn, spoken_message
 from s2s_actors.protocol.turn_clock import TurnClock
-from s2s_actors.protocol.turns import Turn, spoken_message
 from statecharts.turn import Announce, Draft, DropGuess, Guess
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from s2s_actors.protocol.microphone import Microphone
 from s2s_actors.protocol.outputs import ArmTimer, DisarmTimer
 from s2s_actors.protocol.session import ServerVad
 from s2s_actors.protocol.transcripts import Transcripts
-from s2s_actors.protocol.turns import Turn, Turns
+from s2s_actors.protocol.turn import Turn
+from s2s_actors.protocol.turns import Turns
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.answering import Answering

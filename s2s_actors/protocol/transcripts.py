@@ -13,7 +13,7 @@ from s2s_actors.protocol.response import ErrorDetail
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.desk import Desk
-    from s2s_actors.protocol.turns import Turn
+    from s2s_actors.protocol.turn import Turn
 
 LOGPROBS = "item.input_audio_transcription.logprobs"
 """Name under which a session includes log probabilities."""
