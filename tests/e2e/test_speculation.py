@@ -6,7 +6,9 @@ import asyncio
 import random
 from typing import TYPE_CHECKING, Any
 
-from s2s_actors.backends.script import LlmAnswer, LlmScript, TtsScript
+import pytest
+
+from s2s_actors.backends.script import LlmAnswer, LlmRule, LlmScript, TtsRule, TtsScript
 from tests.e2e.talking import AUDIO, at_s, natural_server, said, speak, words_of
 from tests.support.realtime_client import RealtimeClient
 from tests.support.running_server import run
@@ -105,6 +107,30 @@ def test_a_draft_does_not_know_that_it_was_one_when_the_session_changes_meanwhil
                 await speak(client, silence(600), speed=4)
                 assert said(await client.done()) == "It is late, what time is it."
                 assert client.types.count("response.created") == 1
+
+        run(scenario())
+
+
+@pytest.mark.parametrize("fault", [{"error": "llm_down"}, {"crash": "a bug"}])
+@pytest.mark.parametrize("kind", ["llm", "tts"])
+def test_a_model_that_fails_in_a_draft_costs_nobody_an_answer(
+    kind: str, fault: dict[str, str]
+) -> None:
+    llm, tts = LlmScript(), TtsScript(ms_per_char=10.0)
+    if kind == "llm":
+        rule = LlmRule(match="order$", answers=(LlmAnswer(**fault),))  # type: ignore[arg-type]
+        llm = LlmScript(rules=(rule,))
+    else:
+        tts = TtsScript(ms_per_char=10.0, rules=(TtsRule(match=r"order\.", **fault),))  # type: ignore[arg-type]
+    with natural_server(llm=llm, tts=tts) as server:
+
+        async def scenario() -> None:
+            seen, usage, _ = await hesitate(server)
+            assert "error" not in seen[:-1], "the last one tells that all is over"
+            assert seen.count("response.done") == 1
+            assert usage["responses"] == 1
+            crashed = int("crash" in fault)
+            assert (await server.pool())["units"][0]["restarts"] == crashed
 
         run(scenario())
 
