@@ -37,6 +37,8 @@ TELL_EVERY_MS = 1000
 _PER_MS = WIRE_RATE_HZ // 1000
 _ECHO_FRAMES, _ECHO_LONGEST = 3, 15
 """Echo is looked for each 96 ms of sound, in the last 480 ms at most."""
+_ALL_ECHO_MS = 800
+"""So long after its beginning, what is told for echo was not all echo."""
 _ECHO_LATE_MS = LATEST_MS + 500
 """So long after the last audio has been played there is no echo of it."""
 
@@ -141,9 +143,12 @@ class Ear:
 
     def _listen(self, endpointer: Endpointer, frame: NDArray[np.float32]) -> Iterator[Marker]:
         probability = self._probability(frame)
-        if probability is None:
-            if endpointer.in_speech:
+        if probability is None and endpointer.in_speech:
+            if self._heard_ms - endpointer.onset_ms > _ALL_ECHO_MS:
+                probability = 0.0  # the user has spoken, and the answer is heard behind that
+            else:
                 yield m.SpeechDismissed(self._lease, self._generation)
+        if probability is None:
             endpointer.reset()
             return
         for boundary in self._judge(frame, probability):

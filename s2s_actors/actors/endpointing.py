@@ -136,6 +136,11 @@ class Endpointer:
         return self._state is not _State.QUIET
 
     @property
+    def onset_ms(self) -> int:
+        """Where the utterance was heard first."""
+        return self._utterance_ms
+
+    @property
     def speech_ms(self) -> int:
         """How long the utterance is so far, from its first loud frame to its last."""
         return self._quiet_since_ms - self._utterance_ms

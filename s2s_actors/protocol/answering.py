@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.playback import Playback
     from s2s_actors.protocol.turn_clock import TurnClock
 
+_ANSWERS_KEPT = 4
 _LAST_WORDS_MS = 1000
 _QUESTION_MS = 4000
 
@@ -67,7 +69,7 @@ class Answering:
         self._on_over = on_over
         self._context_tokens = context_tokens
         self._open = OpenAnswers(desk)
-        self._said: Spoken | None = None
+        self._said: deque[Spoken] = deque(maxlen=_ANSWERS_KEPT)
         self.mcp_servers = McpServers(desk)
         self.mcp_calls = McpCalls(desk)
         self.results = StageResults(desk, self._open, self.mcp_calls, self._advance)
@@ -95,8 +97,8 @@ class Answering:
         if run is not None and not run.is_made:
             return False
         left_ms = self.playback.ahead_ms + (run.unsent_ms if run is not None else 0)
-        said = run.said() if run is not None else self._said
-        asked = said is not None and said.text.rstrip().endswith(("?", "\uff1f"))
+        said = self._all_said()
+        asked = bool(said) and said[-1].text.rstrip().endswith(("?", "\uff1f"))
         return left_ms <= (_QUESTION_MS if asked else _LAST_WORDS_MS)
 
     def create(self, params: ResponseParams, *, context_ready: bool) -> ResponseRun:
@@ -164,7 +166,7 @@ class Answering:
         if not self.has_floor:
             return None
         stopped = Interruption(
-            spoken=(run.said() if run else None) or (self._said if self.playback.is_on else None),
+            spoken=self._being_said(),
             resumes=self._desk.conduct.resumes,
             is_owed=run is not None and run.writer.is_empty,
             was_nearly_over=self.is_nearly_over,
@@ -173,6 +175,19 @@ class Answering:
         if run is not None:
             self._cancel(run, "turn_detected")
         return stopped
+
+    def _all_said(self) -> list[Spoken]:
+        """What has been said of late, oldest first."""
+        run = self.current
+        now = run.said() if run is not None else None
+        return [*self._said, now] if now is not None else [*self._said]
+
+    def _being_said(self) -> Spoken | None:
+        """What is heard now, or was sent last: several answers may wait to be played."""
+        said = self._all_said()
+        playing = [each for each in said if self.playback.is_playing(each.entry)]
+        run = self.current
+        return playing[0] if playing else run.said() if run is not None else None
 
     def go_on(self, interruption: Interruption) -> None:
         """The interruption was none: say the rest of what was being said."""
@@ -238,8 +253,8 @@ class Answering:
                     run.close(status)
                     self._count(run)
                     if run.plan.in_conversation:
-                        before = self._said if self.playback.is_on else None
-                        self._said = run.said() or before
+                        if said := run.said():
+                            self._said.append(said)
                         self._on_over()
                 case _:
                     raise NotImplementedError(effect)

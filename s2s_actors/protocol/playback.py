@@ -61,6 +61,14 @@ class Playback:
         """Whether something plays."""
         return self.ahead_ms > 0
 
+    def is_playing(self, entry: Entry) -> bool:
+        """Whether an item is the one that is heard now."""
+        now_ms = self._desk.now_ms
+        return any(
+            each.entry is entry and each.at_ms <= now_ms < each.at_ms + each.length_ms
+            for each in self._stretches
+        )
+
     def sent(self, entry: Entry, pcm: bytes) -> None:
         """The client gets more audio of an item."""
         now_ms = self._desk.now_ms

@@ -272,6 +272,20 @@ def test_speech_that_turns_out_to_be_echo_is_dismissed_once() -> None:
     assert listener.end() == []
 
 
+def test_echo_behind_what_a_user_has_said_is_silence() -> None:
+    listener = Listener()
+    listener.hear(silent(320))
+    listener.play(VOICE)
+    user = noise(1600, level_db=-6, seed=14)
+    listener.hear(mixed(softer(VOICE[: len(user)], -26), user))
+    # An answer that may not be interrupted goes on playing.
+    behind = silent(LATE_MS) + softer(VOICE, -26)
+    listener.hear(behind[len(user) :])
+    assert listener.kinds[0] == "SpeechStarted"
+    assert listener.kinds[-1] == "SpeechStopped"
+    assert "SpeechDismissed" not in listener.kinds
+
+
 def test_a_user_who_is_louder_than_the_echo_is_heard() -> None:
     listener = Listener()
     listener.hear(silent(320))

@@ -340,6 +340,19 @@ def test_what_is_still_played_goes_on_though_another_answer_was_silent(player: P
     assert one(events, "response.output_audio_transcript.delta")["delta"] == " ".join(WORDS[3:])
 
 
+def test_of_two_answers_that_wait_to_be_played_the_one_that_is_heard_goes_on(
+    player: Player,
+) -> None:
+    says_ten_words(player)
+    says(player, "And this is another answer to something else.", 2000)
+    player.waits(600)
+    events = interrupts(player, "")
+
+    assert one(events, "response.output_audio_transcript.delta")["delta"] == " ".join(WORDS[3:])
+    player.speaks_all()
+    player.finish()
+
+
 def test_what_was_said_is_answered_and_the_rest_is_left(player: Player) -> None:
     says_ten_words(player)
     player.waits(600)
