@@ -52,9 +52,21 @@ class Interruption:
         if entry.heard_ms is None:
             return ""
         heard = heard_words(entry.pieces, entry.heard_ms)
-        return " ".join(text.split()[len(heard.split()) :])
+        return _behind(text, sum(not char.isspace() for char in heard))
 
     @property
     def can_go_on(self) -> bool:
         """Whether there is something to go on with."""
         return self.resumes and bool(self.rest)
+
+
+def _behind(text: str, heard: int) -> str:
+    """What comes behind so many characters that are no white space.
+
+    Pieces are cut between words, but not all scripts have spaces there.
+    """
+    for place, char in enumerate(text):
+        if heard == 0 and not char.isspace():
+            return text[place:].rstrip()
+        heard -= not char.isspace()
+    return ""
