@@ -86,7 +86,8 @@ def test_the_audio_turn_writes_the_answer(
     with wave.open(str(answer)) as file:
         assert file.getframerate() == 24_000
         # 31 characters, 60 ms each.
-        assert file.getnframes() == pytest.approx(31 * 0.06 * 24_000, abs=480)
+        # 31 characters, but for the space between the two pieces in which they are spoken.
+        assert file.getnframes() == pytest.approx(30 * 0.06 * 24_000, abs=480)
 
 
 @pytest.fixture
