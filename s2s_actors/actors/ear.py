@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 import soxr
 
 from s2s_actors.actors import messages as m
+from s2s_actors.actors.echo_watch import EchoWatch, Verdict
 from s2s_actors.actors.endpointing import (
     Boundary,
     Endpointer,
@@ -20,8 +22,7 @@ from s2s_actors.actors.endpointing import (
     Started,
     Stopped,
 )
-from s2s_actors.protocol.audio import BYTES_PER_SAMPLE, WIRE_RATE_HZ
-from s2s_actors.protocol.echo import LATEST_MS, EchoGuard
+from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,12 +36,17 @@ if TYPE_CHECKING:
 TELL_EVERY_MS = 1000
 """How often the conversation hears how far voice detection has come."""
 _PER_MS = WIRE_RATE_HZ // 1000
-_ECHO_FRAMES, _ECHO_LONGEST = 3, 15
-"""Echo is looked for each 96 ms of sound, in the last 480 ms at most."""
 _ALL_ECHO_MS = 800
 """So long after its beginning, what is told for echo was not all echo."""
-_ECHO_LATE_MS = LATEST_MS + 500
-"""So long after the last audio has been played there is no echo of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """How likely a stretch of the session is speech."""
+
+    probability: float
+    start_ms: int
+    end_ms: int
 
 
 class Ear:
@@ -59,9 +65,8 @@ class Ear:
         kept = -(-turns.window_samples * self._rate_hz // turns.sample_rate_hz)
         self._recent: deque[NDArray[np.float32]] = deque(maxlen=-(-kept // self._frame_samples))
         self._endpointer: Endpointer | None = None
-        self._guard = EchoGuard(self._rate_hz)
-        self._played_until = -_ECHO_LATE_MS * _PER_MS
-        self._loud_frames, self._echoes = 0, False
+        self._echo = EchoWatch(self._rate_hz, self._frame_samples)
+        self._held: list[_Frame] = []
         self._generation = 0
         self._told_ms = 0
         self._utterance_ms = 0
@@ -109,12 +114,7 @@ class Ear:
 
     def played(self, message: m.AnswerPlayed) -> None:
         """The client plays this: the microphone may hear it."""
-        if message.pcm:
-            self._guard.played(message.pcm, message.at_sample)
-            self._played_until = message.at_sample + len(message.pcm) // BYTES_PER_SAMPLE
-        else:
-            self._guard.stopped(message.at_sample)
-            self._played_until = message.at_sample
+        self._echo.played(message.pcm, message.at_sample)
 
     @property
     def _heard_ms(self) -> int:
@@ -131,6 +131,7 @@ class Ear:
             WIRE_RATE_HZ, self._rate_hz, 1, dtype="int16", quality="MQ"
         )
         self._recent.clear()
+        self._held.clear()
         self._stream.reset()
         if self._endpointer is not None:
             self._endpointer.reset()
@@ -141,52 +142,51 @@ class Ear:
             frame, self._waiting = self._waiting[:size], self._waiting[size:]
             yield frame
 
-    def _listen(self, endpointer: Endpointer, frame: NDArray[np.float32]) -> Iterator[Marker]:
-        probability = self._probability(frame)
-        if probability is None and endpointer.in_speech:
-            if self._heard_ms - endpointer.onset_ms > _ALL_ECHO_MS:
-                probability = 0.0  # the user has spoken, and the answer is heard behind that
-            else:
-                yield m.SpeechDismissed(self._lease, self._generation)
-        if probability is None:
+    def _listen(self, endpointer: Endpointer, samples: NDArray[np.float32]) -> Iterator[Marker]:
+        start_ms = self._heard_ms
+        self._heard_samples += len(samples)
+        self._recent.append(samples)
+        frame = _Frame(self._stream.probability(samples), start_ms, self._heard_ms)
+        match self._verdict(endpointer, samples, frame):
+            case Verdict.UNSURE:
+                self._held.append(frame)
+            case Verdict.ECHO:
+                self._held.clear()
+                yield from self._ignore(endpointer, frame)
+            case Verdict.USER:
+                held, self._held = self._held, []
+                for each in (*held, frame):
+                    yield from self._judge(endpointer, each)
+
+    def _verdict(
+        self, endpointer: Endpointer, samples: NDArray[np.float32], frame: _Frame
+    ) -> Verdict:
+        here = round((self._origin_ms + self._heard_samples * 1000 / self._rate_hz) * _PER_MS)
+        return self._echo.judge(
+            samples,
+            here,
+            loud=frame.probability >= endpointer.rules.threshold,
+            in_speech=endpointer.in_speech,
+        )
+
+    def _ignore(self, endpointer: Endpointer, frame: _Frame) -> Iterator[Marker]:
+        """The assistant is heard: nobody speaks."""
+        if not endpointer.in_speech:
             endpointer.reset()
-            return
-        for boundary in self._judge(frame, probability):
+        elif frame.end_ms - endpointer.onset_ms > _ALL_ECHO_MS:
+            # The user has spoken, and the answer is heard behind that.
+            yield from self._judge(endpointer, replace(frame, probability=0.0))
+        else:
+            yield m.SpeechDismissed(self._lease, self._generation)
+            endpointer.reset()
+
+    def _judge(self, endpointer: Endpointer, frame: _Frame) -> Iterator[Marker]:
+        for boundary in endpointer.push(frame.probability, frame.start_ms, frame.end_ms):
+            if isinstance(boundary, Started):
+                self._utterance_ms = boundary.at_ms
             yield self._told(boundary)
             if isinstance(boundary, Paused) and endpointer.rules.is_weighed:
                 yield self._weighed()
-
-    def _probability(self, frame: NDArray[np.float32]) -> float | None:
-        """That the user speaks in the next frame; None if it is the assistant that is heard."""
-        assert self._endpointer is not None
-        self._heard_samples += len(frame)
-        self._recent.append(frame)
-        probability = self._stream.probability(frame)
-        is_loud = probability >= self._endpointer.rules.threshold
-        return None if self._is_echo(loud=is_loud) else probability
-
-    def _judge(self, frame: NDArray[np.float32], probability: float) -> list[Boundary]:
-        assert self._endpointer is not None
-        start_ms = int(self._heard_ms - len(frame) * 1000 / self._rate_hz)
-        found = self._endpointer.push(probability, start_ms, self._heard_ms)
-        for boundary in found:
-            if isinstance(boundary, Started):
-                self._utterance_ms = boundary.at_ms
-        return found
-
-    def _is_echo(self, *, loud: bool) -> bool:
-        """Whether the assistant is heard and not the user; judged anew after some frames."""
-        if not loud:
-            self._loud_frames, self._echoes = 0, False
-            return False
-        self._loud_frames += 1
-        here = round((self._origin_ms + self._heard_samples * 1000 / self._rate_hz) * _PER_MS)
-        if here > self._played_until + _ECHO_LATE_MS * _PER_MS:
-            return False
-        if self._loud_frames % _ECHO_FRAMES == 0:
-            window = np.concatenate(list(self._recent)[-min(self._loud_frames, _ECHO_LONGEST) :])
-            self._echoes = self._guard.is_echo(window, here)
-        return self._echoes
 
     def _weighed(self) -> Marker:
         """How finished the utterance sounds; what was said before it has no part in that."""

@@ -263,6 +263,9 @@ def test_speech_that_turns_out_to_be_echo_is_dismissed_once() -> None:
     listener = Listener()
     listener.hear(silent(320))
     own, rest = noise(160, level_db=-18, seed=12), VOICE
+    # With headphones on, nobody has to wait; then they are taken off.
+    listener.play(silent(1000))
+    listener.hear(silent(1200))
     listener.play(rest, late_ms=160)
     # Somebody makes a sound, and the echo follows without a gap.
     listener.hear(own, softer(rest, -12), silent(640))

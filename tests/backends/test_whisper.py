@@ -135,7 +135,10 @@ def test_four_at_once_get_their_own_texts(whisper: SpeechToText, piper: TextToSp
 
     with ThreadPoolExecutor(4) as pool:
         heard = list(pool.map(round_trip, SENTENCES * 2))
-    assert [words(text) for text in heard] == [words(text) for text in SENTENCES * 2]
+    # The voice is never quite the same twice, and a word of it may be misheard; none strays.
+    for text, said in zip(heard, SENTENCES * 2, strict=True):
+        assert len(set(words(said)) - set(words(text))) <= 1
+        assert len(set(words(text)) - set(words(said))) <= 1
 
 
 def test_a_cancelled_call_returns_at_once(whisper: SpeechToText, speaker: Speaker) -> None:

@@ -252,6 +252,9 @@ def test_speech_in_noise_is_understood_after_the_noise_was_taken_out(
                 assert session["audio"]["input"]["noise_reduction"] == {"type": kind}
                 await client.append(pcm.tobytes())
                 heard = await client.event(COMPLETED, within_s=MODEL_PATIENCE_S)
-                assert {"bring", "umbrella", "because"} <= set(words(heard["transcript"]))
+                assert (
+                    len({"bring", "umbrella", "because", "rain"} & set(words(heard["transcript"])))
+                    >= 3
+                )
 
         run(scenario())
