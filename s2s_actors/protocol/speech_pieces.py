@@ -73,5 +73,6 @@ class SpeechPieces:
         limit = max(_SECOND_LETTERS, min(_LONGEST_LETTERS, _GROWTH * said))
         if limit == _SECOND_LETTERS:
             # It has only the first one's time; later ones may wait for a better place.
-            return Patience(_SENTENCE_LETTERS, limit, _SHORT_LETTERS, limit, limit * 3 // 2)
+            word = limit * 3 // 4
+            return Patience(_SENTENCE_LETTERS, limit, _SHORT_LETTERS, word, limit * 3 // 2)
         return Patience(_SENTENCE_LETTERS, limit, _SHORT_LETTERS, limit * 3 // 2)
