@@ -285,7 +285,7 @@ def test_a_client_that_vanishes_closes_the_http_stream_and_frees_the_unit() -> N
 def test_a_failing_server_fails_one_answer_and_the_next_one_works(
     broken: list[Reply], code: str
 ) -> None:
-    with served_by(*broken, Reply(), timeout_s=0.5) as (_, server):
+    with served_by(*broken, Reply(), timeout_s=1.5) as (_, server):
 
         async def scenario() -> None:
             async with RealtimeClient(server) as client:
