@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict, deque
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,11 @@ from statecharts.drawing import arrows, diagram, label
 
 if TYPE_CHECKING:
     import pydot
-    from statemachine.contrib.diagram.model import DiagramAction, DiagramState
+    from statemachine.contrib.diagram.model import (
+        DiagramAction,
+        DiagramState,
+        DiagramTransition,
+    )
 
 INK = "#1f2933"
 QUIET = "#52606d"
@@ -54,10 +59,15 @@ def dot_source(name: str, *, active: str | None = None) -> str:
         for node in subgraph.get_nodes():
             if state := states.get(node.get_name()):
                 _dress_node(node, state, name)
-    edges = [edge for edge in dot.get_edges() if edge.get_source() in states]
-    drawn = [t for state in graph.states for t in graph.transitions if t.source == state.id]
-    for edge, transition in zip(edges, drawn, strict=True):
-        edge.set("label", _table(_row(_lines(label(transition)))))
+    # pydot keeps arrows between the same two states together, whatever came between them.
+    drawn: dict[tuple[str, str], deque[DiagramTransition]] = defaultdict(deque)
+    for transition in graph.transitions:
+        drawn[transition.source, transition.targets[0]].append(transition)
+    for edge in dot.get_edges():
+        if edge.get_source() in states:
+            transition = drawn[edge.get_source(), edge.get_destination()].popleft()
+            edge.set("label", _table(_row(_lines(label(transition)))))
+    assert not any(drawn.values())
     # The library names its helper nodes after addresses in memory.
     return re.sub(r"(__initial|__atomic)_\d+", r"\1", str(dot.to_string()))
 

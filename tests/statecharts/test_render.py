@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from statecharts.catalogue import ENTRIES, exploration
+from statecharts.drawing import arrows, diagram, label
 from statecharts.render import RenderError, main, render
 
 every_chart = pytest.mark.parametrize("name", list(ENTRIES))
@@ -143,3 +145,16 @@ def test_text_can_be_drawn_where_pydot_is_not_installed(kind: str) -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=REPOSITORY
     )
     assert other.stdout == render("unit", kind)  # type: ignore[arg-type]
+
+
+@every_chart
+def test_every_arrow_of_the_picture_bears_its_own_label(name: str) -> None:
+    found = re.findall(r"(?m)^(\w+) -> (\w+) +\[label=(<.*>)", text_of(name, "dot"))
+    drawn = sorted((source, target, plain(text)) for source, target, text in found)
+    arrows_of_chart = arrows(diagram(name))
+    assert drawn == sorted((a.source, a.targets[0], plain(label(a))) for a in arrows_of_chart)
+
+
+def plain(text: str) -> list[str]:
+    """The words of a label, without marks and tags."""
+    return re.findall(r"\w+", re.sub(r"<[^<>]+>", " ", text))
