@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from s2s_actors.backends.base import BackendOptions
-from s2s_actors.backends.piper_voice import PiperVoice
 from s2s_actors.backends.registry import load_backend
-from tests.support.speech import Speaker
+from tests.support.speech import Speaker, steady_voice
 
 if TYPE_CHECKING:
     from s2s_actors.backends.base import LanguageModel, SpeechToText, TextToSpeech
@@ -17,10 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def piper() -> TextToSpeech:
-    backend = PiperVoice.load(BackendOptions(), print)
-    # The same words sound the same each time: what Whisper makes of them is no matter of luck.
-    backend._voice.config.noise_scale = backend._voice.config.noise_w_scale = 0.0
-    return backend
+    return steady_voice()
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from tests.e2e.talking import AUDIO, COMPLETED, PART, STARTED, said, speak, word
 from tests.support.realtime_client import RealtimeClient
 from tests.support.running_server import RunningServer, run
 from tests.support.sound import noise, silence
-from tests.support.speech import words
+from tests.support.speech import steady_voice, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def models() -> Iterator[Models]:
         load_backend("vad", "silero", options),
         load_backend("stt", "faster-whisper", options),
         ScriptedLlm(script),
-        load_backend("tts", "piper", options),
+        steady_voice(),
         load_backend("turn", "smart-turn", options),
     )
     for backend in loaded:

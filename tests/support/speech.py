@@ -8,15 +8,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 import soxr
 
-from s2s_actors.backends.base import Call, TtsRequest
+from s2s_actors.backends.base import BackendOptions, Call, TtsRequest
+from s2s_actors.backends.piper_voice import PiperVoice
 from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
     from s2s_actors.backends.base import TextToSpeech
 
-__all__ = ["Speaker", "words"]
+__all__ = ["Speaker", "steady_voice", "words"]
 
 STT_RATE_HZ = 16_000
+
+
+def steady_voice() -> PiperVoice:
+    """The embedded voice, which says the same words in the same way each time.
+
+    So what Whisper makes of them is no matter of luck.
+    """
+    backend = PiperVoice.load(BackendOptions(), print)
+    backend._voice.config.noise_scale = backend._voice.config.noise_w_scale = 0.0
+    return backend
 
 
 class Speaker:
