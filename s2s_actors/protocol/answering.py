@@ -133,7 +133,7 @@ class Answering:
     def fail_at_once(self, code: str, message: str) -> None:
         """Answer with a failure what can't be answered otherwise."""
         run = self.create(ResponseParams(), context_ready=False)
-        self.results.failed(run.id, code, message)
+        self.results.failed(run.work_id, code, message)
 
     def context_ready(self) -> None:
         """All transcripts are known: responses that waited for them begin to generate."""

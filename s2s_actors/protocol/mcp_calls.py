@@ -80,7 +80,7 @@ class McpCalls:
             run.writer.end_call(index, replace(call, error=error))
             return
         run.calls[call.id] = index
-        self._desk.put(StartMcpCall(call.id, run.id, route.server, route.tool.name, arguments))
+        self._desk.put(StartMcpCall(call.id, run.work_id, route.server, route.tool.name, arguments))
 
     def ended(self, run: ResponseRun, item_id: str, result: str | McpError) -> None:
         """A call of an open response has its result."""

@@ -246,6 +246,19 @@ def test_a_tool_of_a_server_that_a_draft_calls_runs_only_when_the_turn_is_over()
 # --- the same turn with and without drafts --------------------------------------------------
 
 
+def test_a_tool_that_an_adopted_draft_runs_is_stopped_with_its_answer() -> None:
+    player = McpPlayer(NATURAL_START)
+    player.offers(server(), found=(WEATHER,))
+    work_id = drafts(player)
+    player.calls(work_id, "call_1", "weather", '{"city":"Rome"}')
+    player.ends(work_id)
+    player.append(speech(400))
+    player.stops()
+    player.send("response.cancel")
+
+    assert player.call.response_id in player.work.stopped
+
+
 def says_it(player: Player) -> None:
     """The answer comes in pieces of text, a call, and two segments of speech."""
     (work_id,) = player.work.generations
