@@ -11,6 +11,8 @@ from s2s_actors.runtime.cores import available_cores
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from s2s_actors.runtime.urgency import Urgency
+
 
 class Load:
     """Counts the work of all sessions that runs on this machine or waits for a model.
@@ -27,27 +29,24 @@ class Load:
             cores: How many there are; None for those that this process may use.
         """
         self._cores = cores or available_cores()
-        self._wanted = 0
-        self._guesses = 0
+        self._running: list[Urgency] = []
         self._lock = threading.Lock()
 
     @property
     def may_guess(self) -> bool:
-        """Whether there is time for work that may prove useless; never blocks."""
-        return self._wanted < max(1, self._cores // 2) and self._guesses < self._cores
+        """Whether there is time for work that may prove useless; never blocks for long."""
+        with self._lock:
+            guesses = sum(each.speculative for each in self._running)
+            wanted = len(self._running) - guesses
+        return wanted < max(1, self._cores // 2) and guesses < self._cores
 
     @contextmanager
-    def working(self, *, speculative: bool) -> Iterator[None]:
-        """Count a piece of work while it runs."""
-        self._count(1, speculative=speculative)
+    def working(self, urgency: Urgency) -> Iterator[None]:
+        """Count a piece of work while it runs; a guess that proves right counts as wanted."""
+        with self._lock:
+            self._running.append(urgency)
         try:
             yield
         finally:
-            self._count(-1, speculative=speculative)
-
-    def _count(self, step: int, *, speculative: bool) -> None:
-        with self._lock:
-            if speculative:
-                self._guesses += step
-            else:
-                self._wanted += step
+            with self._lock:
+                self._running.remove(urgency)

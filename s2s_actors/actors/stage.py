@@ -141,7 +141,7 @@ class ModelStage(StageActor):
     def _counted(self, message: Any) -> AbstractContextManager[None]:
         if self._load is None:
             return nullcontext()
-        return self._load.working(speculative=message.urgency.speculative)
+        return self._load.working(message.urgency)
 
     def run_model(self, message: Any) -> None:
         """Run the model and put what comes out into ``links.conversation``.

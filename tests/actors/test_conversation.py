@@ -23,6 +23,7 @@ from s2s_actors.runtime.clock import ManualClock
 from s2s_actors.runtime.mailbox import Data
 from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.runtime.supervision import Crashed
+from s2s_actors.runtime.urgency import Urgency
 from tests.support.stepped_plant import Client, append, loud, silent, text_item
 from tests.support.stepping import Recorder, run_until_idle
 
@@ -366,7 +367,7 @@ def test_when_the_user_goes_on_the_work_on_the_guess_is_stopped(known: bool) -> 
 def test_while_the_models_are_busy_with_what_is_wanted_no_guess_is_made() -> None:
     load = Load(2)
     bench = Bench(load=load)
-    with load.working(speculative=False):
+    with load.working(Urgency(speculative=False)):
         hesitate(bench)
     assert bench.stt.messages == []
     bench.put(m.SpeechStopped(bench.lease, 1500, 1000, 0))

@@ -9,13 +9,14 @@ from contextlib import ExitStack
 import pytest
 
 from s2s_actors.actors.load import Load
+from s2s_actors.runtime.urgency import Urgency
 
 
 def busy(load: Load, *, wanted: int = 0, guesses: int = 0) -> ExitStack:
     """So much work that runs until the stack is closed."""
     stack = ExitStack()
     for speculative in [False] * wanted + [True] * guesses:
-        stack.enter_context(load.working(speculative=speculative))
+        stack.enter_context(load.working(Urgency(speculative=speculative)))
     return stack
 
 
@@ -44,7 +45,7 @@ def test_there_is_time_for_guesses_while_most_cores_are_free(
 
 
 def fail(load: Load, seen: list[bool]) -> None:
-    with load.working(speculative=False):
+    with load.working(Urgency(speculative=False)):
         seen.append(load.may_guess)
         raise ValueError("a bug")
 
@@ -58,7 +59,7 @@ def test_work_that_fails_is_over_as_well() -> None:
 
 def test_without_a_number_the_cores_of_this_process_count() -> None:
     load = Load()
-    with load.working(speculative=True), load.working(speculative=False):
+    with load.working(Urgency(speculative=True)), load.working(Urgency(speculative=False)):
         pass
     assert load.may_guess
 
@@ -68,7 +69,7 @@ def test_no_piece_of_work_is_lost_between_threads() -> None:
 
     def work(*, speculative: bool) -> None:
         for _ in range(2000):
-            with load.working(speculative=speculative):
+            with load.working(Urgency(speculative=speculative)):
                 pass
 
     interval_s = sys.getswitchinterval()
@@ -87,6 +88,15 @@ def test_no_piece_of_work_is_lost_between_threads() -> None:
     seen = [load.may_guess]
     # And none is counted below zero, which would let one too many in.
     for speculative in (False, True):
-        with load.working(speculative=speculative):
+        with load.working(Urgency(speculative=speculative)):
             seen.append(load.may_guess)
     assert seen == [True, False, False]
+
+
+def test_a_guess_that_proves_right_while_it_runs_counts_as_wanted() -> None:
+    load, guess = Load(cores=2), Urgency(speculative=True)
+    with load.working(guess):
+        assert load.may_guess
+        guess.commit()
+        assert not load.may_guess
+    assert load.may_guess
