@@ -84,6 +84,7 @@ class Ear:
         rules = EndpointingRules.of(message.turn_detection)
         if self._endpointer is None or fresh:
             self._endpointer = Endpointer(rules)
+            self._held.clear()
         else:
             self._endpointer.rules = rules
 
@@ -132,6 +133,7 @@ class Ear:
         )
         self._recent.clear()
         self._held.clear()
+        self._echo.begin()
         self._stream.reset()
         if self._endpointer is not None:
             self._endpointer.reset()

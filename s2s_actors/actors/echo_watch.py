@@ -55,9 +55,12 @@ class EchoWatch:
         self._recent: deque[NDArray[np.float32]] = deque(maxlen=FRAMES_COMPARED)
         self._played_until = -_LATE_MS * _PER_MS
         self._silent_ms = 0.0
-        self._loud_frames = 0
-        self._clear_checks = 0
-        self._is_echo = False
+        self._quiet()
+
+    def begin(self) -> None:
+        """What comes does not follow what was heard before."""
+        self._recent.clear()
+        self._quiet()
 
     def played(self, pcm: bytes, at_sample: int) -> None:
         """The client plays this from a position on; without audio, nothing any more."""
@@ -82,8 +85,7 @@ class EchoWatch:
         if not loud:
             if here <= self._played_until:
                 self._silent_ms += self._frame_ms
-            self._loud_frames = self._clear_checks = 0
-            self._is_echo = False
+            self._quiet()
             return Verdict.USER
         self._loud_frames += 1
         if here > self._played_until + _LATE_MS * _PER_MS:
@@ -94,6 +96,10 @@ class EchoWatch:
             return Verdict.ECHO
         is_sure = self._silent_ms >= QUIET_PATH_MS or self._clear_checks >= SURE_AFTER_CHECKS
         return Verdict.USER if in_speech or is_sure else Verdict.UNSURE
+
+    def _quiet(self) -> None:
+        self._loud_frames = self._clear_checks = 0
+        self._is_echo = False
 
     def _check(self, here: int) -> None:
         heard = list(self._recent)[-self._loud_frames :]

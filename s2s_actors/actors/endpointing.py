@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
+from s2s_actors.protocol.end_of_turn import longest_silence_ms
 from s2s_actors.protocol.session import ServerVad
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ MIN_GOING_ON = 0.01
 """But no threshold is so low that silence goes on as speech (silero-vad)."""
 TICK_FINE_MS, TICK_COARSE_MS, TICKS_FINE_UNTIL_MS = 32, 256, 640
 """How often it is told that speech goes on: at first often, since an answer may have to stop."""
-_EAGERNESS_LONGEST_MS = {"low": 8000, "medium": 4000, "auto": 4000, "high": 2000}
 _SEMANTIC_THRESHOLD, _SEMANTIC_PREFIX_MS = 0.5, 300
 
 
@@ -99,7 +99,7 @@ class EndpointingRules:
             return cls(
                 detection.threshold, detection.prefix_padding_ms, detection.silence_duration_ms
             )
-        longest_ms = _EAGERNESS_LONGEST_MS[detection.eagerness]
+        longest_ms = longest_silence_ms(detection.eagerness)
         return cls(_SEMANTIC_THRESHOLD, _SEMANTIC_PREFIX_MS, longest_ms, is_weighed=True)
 
 

@@ -52,17 +52,7 @@ class OpenSession:
         match message:
             case m.ClientFrame():
                 self._client_frame(message)
-            case (
-                m.SpeechStarted()
-                | m.SpeechLasted()
-                | m.SpeechPaused()
-                | m.SpeechWeighed()
-                | m.SpeechQuiet()
-                | m.SpeechDismissed()
-                | m.SpeechResumed()
-                | m.SpeechStopped()
-                | m.Listened()
-            ):
+            case _ if isinstance(message, m.SpeechMessage):
                 self._speech(message)
             case m.Transcribed():
                 self._works.stop(message.voice_id)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.interruption import Spoken
     from s2s_actors.protocol.items import Item
     from s2s_actors.protocol.mcp_items import McpError, McpToolInfo
+    from s2s_actors.protocol.mcp_servers import Offer
     from s2s_actors.protocol.playback import Playback
     from s2s_actors.protocol.turn_clock import TurnClock
 
@@ -185,9 +186,9 @@ class Answering:
     def _being_said(self) -> Spoken | None:
         """What is heard now, or was sent last: several answers may wait to be played."""
         said = self._all_said()
-        playing = [each for each in said if self.playback.is_playing(each.entry)]
-        run = self.current
-        return playing[0] if playing else run.said() if run is not None else None
+        if playing := [each for each in said if self.playback.is_playing(each.entry)]:
+            return playing[0]
+        return self.current.said() if self.current is not None else None
 
     def go_on(self, interruption: Interruption) -> None:
         """The interruption was none: say the rest of what was being said."""
@@ -206,12 +207,12 @@ class Answering:
 
     def draft(self, item: Item, clock: TurnClock | None) -> None:
         """Begin to answer an item that the conversation may get next, where nobody can see it."""
-        self.drop_draft()
         plan = ResponsePlan.of(ResponseParams(), self._desk.talk, self._desk.conversation)
         if self.current is not None or not self.mcp_servers.ready(plan):
             return
         try:
-            request = self._request(plan, new_id("draft"), more=(item,))
+            offer = self.mcp_servers.offer(plan)
+            request = self._request(plan, offer, new_id("draft"), more=(item,))
         except StageError:
             return  # the response itself will tell
         self._open.begin_draft(plan, request, clock)
@@ -264,9 +265,10 @@ class Answering:
             self.results.text(run.work_id, run.rest)
             self.results.generated(run.work_id, cut=False, read=0, written=0)
             return
-        run.routes = self.mcp_servers.offer(run.plan).routes
+        offer = self.mcp_servers.offer(run.plan)
+        run.routes = offer.routes
         try:
-            request = self._request(run.plan, run.work_id)
+            request = self._request(run.plan, offer, run.work_id)
         except StageError as error:
             self.results.failed(run.work_id, error.code, error.message)
             return
@@ -276,14 +278,13 @@ class Answering:
             self._desk.put(request)
 
     def _request(
-        self, plan: ResponsePlan, work_id: str, *, more: tuple[Item, ...] = ()
+        self, plan: ResponsePlan, offer: Offer, work_id: str, *, more: tuple[Item, ...] = ()
     ) -> StartGeneration:
         """What to ask of the language model; with ``more`` items it is for a draft.
 
         Raises:
             StageError: The context is too long, and must not be cut.
         """
-        offer = self.mcp_servers.offer(plan)
         items = replace(plan, tools=offer.tools).context(
             self._desk.conversation, self._context_tokens, more=more
         )

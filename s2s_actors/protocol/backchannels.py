@@ -35,7 +35,7 @@ _PARTING: Final = re.compile(r"[\s.,!?;:…–—-]+")  # noqa: RUF001
 
 def is_backchannel(text: str) -> bool:
     """Whether words are no more than a sign of listening. No words at all are none."""
-    words = [word.strip("'\"").lower() for word in _PARTING.split(text) if word]
+    words = _words_of(text)
     if not words or len(words) > MAX_WORDS:
         return False
     if " ".join(words) in _PHRASES or "".join(words) in _WORDS:
@@ -45,10 +45,14 @@ def is_backchannel(text: str) -> bool:
 
 def may_become_backchannel(text: str) -> bool:
     """Whether the beginning of something that is still being said may be a backchannel."""
-    words = [word.strip("'\"").lower() for word in _PARTING.split(text) if word]
+    words = _words_of(text)
     if not words:
         return True
     begun = " ".join(words)
     if any(phrase.startswith(begun) for phrase in _PHRASES):
         return True
     return len(words) == 1 and any(word.startswith(words[0]) for word in _WORDS)
+
+
+def _words_of(text: str) -> list[str]:
+    return [word.strip("'\"").lower() for word in _PARTING.split(text) if word]

@@ -28,7 +28,7 @@ from typing import Final, Literal, TypeAlias
 
 from s2s_actors.protocol.finished_words import Words, words_say
 
-__all__ = ["Eagerness", "silence_needed_ms"]
+__all__ = ["Eagerness", "longest_silence_ms", "silence_needed_ms"]
 
 Eagerness: TypeAlias = Literal["low", "medium", "high", "auto"]
 
@@ -69,6 +69,11 @@ _SURE_WITHOUT_WORDS: Final = 0.985
 # Less was scored by 3 % of the ends, 67 % of the hesitations and 11 % of the other pauses.
 _HESITATES: Final = 0.02
 _MAY_END: Final = 0.5
+
+
+def longest_silence_ms(eagerness: Eagerness) -> int:
+    """After so long a silence a turn is over, whatever was said."""
+    return _PATIENCE[eagerness].unfinished_ms
 
 
 def silence_needed_ms(

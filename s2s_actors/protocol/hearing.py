@@ -107,12 +107,11 @@ class Hearing:
     def paused(self, at_ms: int, quiet_ms: int) -> None:
         """There is a short pause."""
         turn = self._turn
-        if turn is not None:
-            turn.clock = TurnClock(self._desk, turn.item_id, at_ms - quiet_ms)
+        if turn is None:
+            return
         self._completeness = None
-        if turn is not None and (turn.chart.suspected.is_active or turn.chart.hearing.is_active):
-            if turn.chart.hearing.is_active and not self._guesses:
-                return
+        turn.clock = TurnClock(self._desk, turn.item_id, at_ms - quiet_ms)
+        if turn.chart.suspected.is_active or (turn.chart.hearing.is_active and self._guesses):
             self._advance(turn, "pause", at_ms=at_ms)
 
     def weighed(self, completeness: float, speech_ms: int) -> None:

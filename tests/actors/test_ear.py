@@ -275,6 +275,15 @@ def test_speech_that_turns_out_to_be_echo_is_dismissed_once() -> None:
     assert listener.end() == []
 
 
+def test_what_may_have_been_echo_is_forgotten_with_the_utterance() -> None:
+    listener = Listener()
+    listener.play(VOICE)
+    listener.hear(noise(200, level_db=-6, seed=15))
+    listener.configure(SERVER_VAD, generation=1)
+    listener.hear(silent(640))
+    assert listener.kinds == []
+
+
 def test_echo_behind_what_a_user_has_said_is_silence() -> None:
     listener = Listener()
     listener.hear(silent(320))
