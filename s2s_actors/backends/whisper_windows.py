@@ -132,14 +132,13 @@ class Windows:
         self._silence = self._encode(np.zeros((mels, int(_WHOLE_S * _FRAMES_PER_S)), np.float32))
 
     def warm_up(self) -> None:
-        """Read once, and encode the longest window.
+        """Read once.
 
-        CTranslate2 packs weights and allocates on first use. With that done, a window of a
-        length that was not used before is as fast as ever after (measured).
+        CTranslate2 packs weights and allocates on first use, the encoder in the constructor. With
+        that done, a window of a length that was not used before is as fast as ever after
+        (measured).
         """
         self.hear(np.zeros(_SAMPLE_RATE_HZ, np.float32), "en", None)
-        longest = np.zeros(int(LONGEST_S * _SAMPLE_RATE_HZ), np.float32)
-        self._encode(self._features(longest))
 
     def hear(
         self,
