@@ -5,21 +5,26 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from s2s_actors.cli.conversing import Timeout  # noqa: TC001 - typer reads the annotations
 from s2s_actors.cli.teaching import taught
+from s2s_actors.client.address import DEFAULT_URL
+from s2s_actors.client.bench.options import (
+    SCENARIOS,
+    BenchOptions,
+    Eagerness,
+    ScenarioName,
+    TurnDetection,
+)
 from s2s_actors.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from s2s_actors.client.bench.options import ScenarioName
-
 __all__ = ["bench"]
-
-_URL = "ws://127.0.0.1:8765/v1/realtime"
 
 _ALL = "all"
 
@@ -31,7 +36,7 @@ def bench(  # noqa: PLR0913 - one for each flag
         typer.Option(
             "--url",
             metavar="URL",
-            help=f"Address of the server.  [default: {_URL}, or a server of its own if "
+            help=f"Address of the server.  [default: {DEFAULT_URL}, or a server of its own if "
             "SERVE_FLAGs or --serve are given]",
         ),
     ] = None,
@@ -45,7 +50,7 @@ def bench(  # noqa: PLR0913 - one for each flag
         list[str] | None,
         typer.Option(
             "--scenario",
-            metavar="[turns|barge-in|pauses|backchannel|noise|soak|all]",
+            metavar=f"[{'|'.join((*SCENARIOS, _ALL))}]",
             help="What to measure; may be repeated.  [default: turns]",
         ),
     ] = None,
@@ -74,7 +79,7 @@ def bench(  # noqa: PLR0913 - one for each flag
         ),
     ] = None,
     turn_detection: Annotated[
-        Literal["server_vad", "semantic_vad", "as-is"],
+        TurnDetection,
         typer.Option("--turn-detection", help="How turns end; as-is leaves it to the server."),
     ] = "server_vad",
     window: Annotated[
@@ -84,7 +89,7 @@ def bench(  # noqa: PLR0913 - one for each flag
         ),
     ] = None,
     eagerness: Annotated[
-        Literal["low", "medium", "high", "auto"] | None,
+        Eagerness | None,
         typer.Option("--eagerness", help="Of semantic_vad."),
     ] = None,
     instructions: Annotated[
@@ -94,12 +99,7 @@ def bench(  # noqa: PLR0913 - one for each flag
     duration: Annotated[
         float, typer.Option("--duration", metavar="SECONDS", min=1, help="Length of the soak.")
     ] = 60.0,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            "--timeout", metavar="SECONDS", min=0.1, help="Longest silence of the server."
-        ),
-    ] = 30.0,
+    timeout: Timeout = 30.0,
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Where the whole result goes.")
     ] = None,
@@ -117,11 +117,10 @@ def bench(  # noqa: PLR0913 - one for each flag
     """Measure a server (the help text is set below)."""
     own = serve or bool(serve_args)
     _refuse_nonsense(url=url, own=own, turns=turns, warm_up=warm_up)
-    from s2s_actors.client.bench.options import BenchOptions  # noqa: PLC0415 - with the next one
     from s2s_actors.client.bench.run import run  # noqa: PLC0415 - brings audio libraries
 
     options = BenchOptions(
-        url=None if own else url or _URL,
+        url=None if own else url or DEFAULT_URL,
         compare=compare,
         scenarios=_scenarios(scenario or ["turns"]),
         sessions=sessions,
@@ -169,8 +168,6 @@ def _refuse_nonsense(*, url: str | None, own: bool, turns: int, warm_up: int) ->
 
 def _scenarios(wanted: Sequence[str]) -> tuple[ScenarioName, ...]:
     """The scenarios that are wanted, in our order, each once."""
-    from s2s_actors.client.bench.options import SCENARIOS  # noqa: PLC0415 - as above
-
     unknown = [name for name in wanted if name not in {*SCENARIOS, _ALL}]
     if unknown:
         raise SetupError(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from s2s_actors.cli.teaching import taught
+from s2s_actors.client.address import DEFAULT_URL
 from s2s_actors.errors import SetupError
 
-__all__ = ["demo", "pool", "talk"]
+__all__ = ["Timeout", "demo", "pool", "talk"]
 
-_URL: Final = "ws://127.0.0.1:8765/v1/realtime"
-
+Timeout = Annotated[
+    float,
+    typer.Option("--timeout", metavar="SECONDS", min=0.1, help="Longest silence of the server."),
+]
+"""How long a command waits for a server."""
 _Url = Annotated[str, typer.Option("--url", metavar="URL", help="Address of the server.")]
 _Input = Annotated[
     Path | None,
@@ -27,7 +31,7 @@ _Say = Annotated[
 
 def talk(  # noqa: PLR0913 - one for each flag
     *,
-    url: _Url = _URL,
+    url: _Url = DEFAULT_URL,
     input_: _Input = None,
     say: _Say = None,
     output: Annotated[
@@ -37,12 +41,7 @@ def talk(  # noqa: PLR0913 - one for each flag
         str | None,
         typer.Option("--instructions", metavar="TEXT", help="System prompt of the session."),
     ] = None,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            "--timeout", metavar="SECONDS", min=0.1, help="Longest silence of the server."
-        ),
-    ] = 30.0,
+    timeout: Timeout = 30.0,
 ) -> int:
     """Hold a conversation (the help text is set below)."""
     _refuse_two_questions(input_, say)
@@ -102,7 +101,7 @@ demo.__doc__ = taught(
 
 def pool(
     *,
-    url: _Url = _URL,
+    url: _Url = DEFAULT_URL,
     watch: Annotated[
         bool, typer.Option("--watch", help="Stay and show changes as they happen.")
     ] = False,

@@ -8,9 +8,11 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from s2s_actors.errors import SetupError
 
-__all__ = ["http_url", "is_loopback", "realtime_url"]
+__all__ = ["DEFAULT_URL", "http_url", "is_loopback", "realtime_url"]
 
 _REALTIME_PATH: Final = "/v1/realtime"
+DEFAULT_URL: Final = f"ws://127.0.0.1:8765{_REALTIME_PATH}"
+"""Where a server listens unless it is told otherwise."""
 _MODEL: Final = "s2s-actors"
 _TO_WS: Final = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 _TO_HTTP: Final = {"ws": "http", "wss": "https", "http": "http", "https": "https"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from s2s_actors.client.address import DEFAULT_URL
 from s2s_actors.client.audio_file import duration_ms, read_pcm, write_wav
 from s2s_actors.client.console import INTERRUPTED, open_console, show_error
 from s2s_actors.client.conversation import converse
@@ -44,7 +45,7 @@ class TalkOptions:
         timeout_s: Longest time that nothing may happen before the client gives up.
     """
 
-    url: str = "ws://127.0.0.1:8765/v1/realtime"
+    url: str = DEFAULT_URL
     input: Path | None = None
     output: Path | None = None
     say: str | None = None
