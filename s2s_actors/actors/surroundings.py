@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from s2s_actors.actors.health import Health, HealthLimits
 from s2s_actors.actors.load import Load
 from s2s_actors.backends.mcp_base import NoMcp
 
@@ -23,9 +24,16 @@ class Surroundings:
         clock: Where they get the time from.
         mcp: Their way to MCP servers.
         load: How busy the models are.
+        limits: How late the process may be.
+        health: How late it is.
     """
 
     board: Board
     clock: Clock
     mcp: McpGateway = field(default_factory=NoMcp)
     load: Load = field(default_factory=Load)
+    limits: HealthLimits = field(default_factory=HealthLimits)
+    health: Health = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "health", Health(self.clock, self.limits))
