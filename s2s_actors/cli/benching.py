@@ -96,6 +96,12 @@ def bench(  # noqa: PLR0913 - one for each flag
         str | None,
         typer.Option("--instructions", metavar="TEXT", help="System prompt for turns and pauses."),
     ] = None,
+    stagger: Annotated[
+        float,
+        typer.Option(
+            "--stagger", metavar="SECONDS", min=0, help="Time between the questions of a burst."
+        ),
+    ] = 0.0,
     duration: Annotated[
         float, typer.Option("--duration", metavar="SECONDS", min=1, help="Length of the soak.")
     ] = 60.0,
@@ -132,6 +138,7 @@ def bench(  # noqa: PLR0913 - one for each flag
         window_ms=window,
         eagerness=eagerness,
         instructions=instructions,
+        stagger_s=stagger,
         duration_s=duration,
         timeout_s=timeout,
         json=json,
@@ -152,6 +159,7 @@ bench.__doc__ = taught(
     "s2s-actors bench --sessions 8 --turns 20 --json bench.json",
     "s2s-actors bench --url ws://127.0.0.1:8765 --compare ws://127.0.0.1:8766 --window 200",
     "s2s-actors bench --audio a.wav --audio b.wav --reference texts.tsv",
+    "s2s-actors bench --scenario burst --sessions 8 --stagger 1.3",
     "s2s-actors bench --scenario soak --sessions 4 --duration 600",
     "s2s-actors bench -- --llm openai --llm-base-url http://127.0.0.1:8000/v1 --llm-model m",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -9,7 +10,9 @@ if TYPE_CHECKING:
 
     from s2s_actors.client.bench.summary import Summary
 
-__all__ = ["COUNTS", "FIGURES", "counts_of", "figures_of"]
+__all__ = ["COUNTS", "FIGURES", "counts_of", "figure_name", "figures_of"]
+
+_PLACE: Final = re.compile(r"latency_place_(\d+)_ms")
 
 FIGURES: Final[Mapping[str, str]] = {
     "latency_ms": "voice to voice",
@@ -18,6 +21,8 @@ FIGURES: Final[Mapping[str, str]] = {
     "latency_pause_300_ms": "… after a pause of 300 ms",
     "latency_pause_500_ms": "… after a pause of 500 ms",
     "latency_pause_700_ms": "… after a pause of 700 ms",
+    "latency_quickest_ms": "… the quickest of each round",
+    "latency_slowest_ms": "… the slowest of each round",
     "recovery_ms": "answer after a cut-off",
     "stopped_ms": "to speech_stopped",
     "transcript_ms": "to the transcript",
@@ -61,9 +66,21 @@ COUNTS: Final[Mapping[str, str]] = {
 """Names of counts, in the order in which they are shown."""
 
 
+def figure_name(key: str) -> str:
+    """What a figure is called; those of a place in a burst are named by its number."""
+    place = _PLACE.fullmatch(key)
+    return f"… place {place[1]} in the burst" if place else FIGURES.get(key, key)
+
+
 def figures_of(summaries: Iterable[Summary]) -> list[str]:
     """The keys of their figures in order; ones without a name come last."""
-    return _in_order((key for summary in summaries for key in summary.figures), FIGURES)
+    found = _in_order((key for summary in summaries for key in summary.figures), FIGURES)
+    places = [key for key in found if _PLACE.fullmatch(key)]
+    if places:
+        found = [key for key in found if key not in places]
+        behind = found.index("latency_slowest_ms") + 1
+        found[behind:behind] = places
+    return found
 
 
 def counts_of(summaries: Iterable[Summary]) -> list[str]:

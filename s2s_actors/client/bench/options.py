@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SCENARIOS", "BenchOptions", "Eagerness", "ScenarioName", "TurnDetection"]
 
-ScenarioName: TypeAlias = Literal["turns", "barge-in", "pauses", "backchannel", "noise", "soak"]
+ScenarioName: TypeAlias = Literal[
+    "turns", "barge-in", "pauses", "backchannel", "noise", "burst", "soak"
+]
 SCENARIOS: Final[tuple[ScenarioName, ...]] = get_args(ScenarioName)
 TurnDetection: TypeAlias = Literal["server_vad", "semantic_vad", "as-is"]
 Eagerness: TypeAlias = Literal["low", "medium", "high", "auto"]
@@ -33,6 +35,7 @@ class BenchOptions:
         window_ms: ``silence_duration_ms`` of ``server_vad``, None for the server's default.
         eagerness: Of ``semantic_vad``, None for the server's default.
         instructions: System prompt of the sessions, None for one that asks for short answers.
+        stagger_s: Time between the questions of a burst.
         duration_s: Length of the soak.
         timeout_s: Longest silence of a server.
         json: Where the whole result goes.
@@ -53,6 +56,7 @@ class BenchOptions:
     window_ms: int | None = None
     eagerness: Eagerness | None = None
     instructions: str | None = None
+    stagger_s: float = 0.0
     duration_s: float = 60.0
     timeout_s: float = 30.0
     json: Path | None = None

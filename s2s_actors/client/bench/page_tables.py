@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from s2s_actors.client.bench.figures import Count, count_of
-from s2s_actors.client.bench.names import COUNTS, FIGURES, counts_of, figures_of
+from s2s_actors.client.bench.names import COUNTS, counts_of, figure_name, figures_of
 from s2s_actors.client.bench.rows import BackchannelRow, NoiseRow
 from s2s_actors.client.bench.table import percentiles, pool_line, share_of
 
@@ -107,7 +107,7 @@ def _scenario_rows(
     for key in figures_of(found.values()):
         figures = {name: summary.figures.get(key) for name, summary in found.items()}
         cells = "".join(_figure_cells(figures.get(name)) for name in names)
-        yield f"<tr><td>{escape(FIGURES.get(key, key))}</td>{cells}</tr>"
+        yield f"<tr><td>{escape(figure_name(key))}</td>{cells}</tr>"
     for key in counts_of(found.values()):
         counts = {name: summary.counts.get(key) for name, summary in found.items()}
         cells = "".join(_count_cells(counts.get(name)) for name in names)

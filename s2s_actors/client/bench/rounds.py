@@ -2,7 +2,8 @@
 
 Two servers take turns in the order A B, B A, A B ..., so that whatever else the machine does
 hits both alike. Within a round the sessions do not begin at the same moment but spread over a
-second, evenly and the same each time: callers are not a choir.
+second, evenly and the same each time: callers are not a choir (unless the scenario says when
+each of them begins).
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def _place(
 
 
 async def _trial(scenario: Scenario, seat: Seat, place: Place, watch: Watch) -> None:
-    await asyncio.sleep(place.session * _GOLDEN % _SPREAD_S)
+    begins_s = scenario.begins_s or _spread_s
+    await asyncio.sleep(begins_s(place))
     at_s = watch.now_s
     try:
         session = await seat.session()
@@ -117,3 +119,7 @@ async def _trial(scenario: Scenario, seat: Seat, place: Place, watch: Watch) -> 
     except S2SError as error:
         row = Row(place=place, stimulus="", at_s=at_s, problem=str(error))
     watch.add(row)
+
+
+def _spread_s(place: Place) -> float:
+    return place.session * _GOLDEN % _SPREAD_S

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from s2s_actors.client.bench.backchannel import backchannel
 from s2s_actors.client.bench.barge_in import barge_in
+from s2s_actors.client.bench.burst import burst
 from s2s_actors.client.bench.clips import load_clips, references
 from s2s_actors.client.bench.noise_trials import noises
 from s2s_actors.client.bench.page import as_html
@@ -42,6 +43,7 @@ _MAKERS: Final[Mapping[ScenarioName, Callable[[BenchOptions, Sequence[Clip]], Sc
     "pauses": pauses,
     "backchannel": backchannel,
     "noise": noises,
+    "burst": burst,
 }
 
 

@@ -27,6 +27,7 @@ class Scenario:
         rounds: Trials of each session.
         trial: Does trial ``place.number`` of session ``place.session``.
         instructions: System prompt of its sessions.
+        begins_s: When in its round a trial begins; None spreads them over a second.
         script: What a scripted language model does in them.
     """
 
@@ -35,3 +36,4 @@ class Scenario:
     trial: Trial
     instructions: str
     script: Mapping[str, object] = field(default_factory=dict)
+    begins_s: Callable[[Place], float] | None = None

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from s2s_actors.client.bench.burst_figures import burst_figures
 from s2s_actors.client.bench.figures import Count, Figure, count_of, figure_of
 from s2s_actors.client.bench.rows import BackchannelRow, BargeInRow, NoiseRow, TurnRow
 
@@ -80,7 +81,8 @@ def _summary(scenario: str, server: str, rows: Sequence[Row]) -> Summary:
 
 
 def _of_kind(rows: Sequence[Row]) -> tuple[Figures, Counts]:
-    figures: Figures = {}
+    bursts = [row for row in rows if isinstance(row, TurnRow) and row.place.scenario == "burst"]
+    figures: Figures = burst_figures(bursts)
     counts: Counts = {}
     for part_figures, part_counts in (
         _turns([row for row in rows if isinstance(row, TurnRow)]),

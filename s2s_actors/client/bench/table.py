@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from s2s_actors.client.bench.figures import ENOUGH_FOR
-from s2s_actors.client.bench.names import COUNTS, FIGURES, counts_of, figures_of
+from s2s_actors.client.bench.names import COUNTS, counts_of, figure_name, figures_of
 from s2s_actors.client.folding import printable
 
 if TYPE_CHECKING:
@@ -87,14 +87,16 @@ def _table(summary: Summary) -> Table:
     )
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     table.add_column("")
-    for heading in ("p50", "p90", "p99", "n"):
+    for heading in ("p50", "p90", "p99", "max", "n"):
         table.add_column(heading, justify="right", header_style="dim")
     for key in figures_of([summary]):
         figure = summary.figures[key]
-        table.add_row(FIGURES.get(key, key), *percentiles(figure), str(figure.n))
+        table.add_row(figure_name(key), *percentiles(figure), f"{figure.most:.0f}", str(figure.n))
     for key in counts_of([summary]):
         share, base = share_of(summary.counts[key])
-        table.add_row(COUNTS.get(key, key), share, "", "", base)
+        table.add_row(COUNTS.get(key, key), share, "", "", "", base)
     for reason, number in summary.failures.items():
-        table.add_row(Text(printable(reason), "red"), "", "", "", f"{number} of {summary.trials}")
+        table.add_row(
+            Text(printable(reason), "red"), "", "", "", "", f"{number} of {summary.trials}"
+        )
     return table

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from s2s_actors.client.bench.rows import Place, Row
     from s2s_actors.client.bench.session import Session
 
-__all__ = ["BRIEF", "PAUSES_MS", "pauses", "turns"]
+__all__ = ["BRIEF", "PAUSES_MS", "clip_for", "pauses", "turns"]
 
 BRIEF: Final = "Answer in one short sentence."
 PAUSES_MS: Final = (300, 500, 700)
@@ -27,8 +27,8 @@ def turns(options: BenchOptions, clips: Sequence[Clip]) -> Scenario:
     """Questions one after the other; each begins when the answer before it has played."""
 
     async def trial(session: Session, place: Place, at_s: float) -> Row:
-        clip = clips[(place.number + place.session) % len(clips)]
-        return turn_row(await exchange(session, clip), place, at_s, first=place.number == 0)
+        made = await exchange(session, clip_for(place, clips))
+        return turn_row(made, place, at_s, first=place.number == 0)
 
     return Scenario(
         name="turns",
@@ -36,6 +36,11 @@ def turns(options: BenchOptions, clips: Sequence[Clip]) -> Scenario:
         trial=trial,
         instructions=options.instructions or BRIEF,
     )
+
+
+def clip_for(place: Place, clips: Sequence[Clip]) -> Clip:
+    """What is asked there; sessions at once ask different things."""
+    return clips[(place.number + place.session) % len(clips)]
 
 
 def pauses(options: BenchOptions, clips: Sequence[Clip]) -> Scenario:

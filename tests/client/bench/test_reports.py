@@ -116,7 +116,7 @@ def test_the_terminal_shows_figures_failures_and_idle_clients() -> None:
     stream = io.StringIO()
     show_result(Console(file=stream, width=120), a_result())
     shown = stream.getvalue()
-    assert re.search(r"voice to voice +738 +769 +\(776\) +12", shown)
+    assert re.search(r"voice to voice +738 +769 +\(776\) +777 +12", shown)
     assert re.search(r"word errors +10\.0 % +12 of 120", shown)
     assert "13 trials, 1 failed" in shown
     assert re.search(r"<no> unit +1 of 13", shown)

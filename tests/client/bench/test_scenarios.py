@@ -154,6 +154,20 @@ def test_noise_is_made_while_nobody_speaks(server: RunningServer, tmp_path: Path
     assert report.summary()["counts"]["fell_for_noise"]["count"] > 5
 
 
+def test_a_burst_tells_the_quickest_and_the_slowest_of_each_round_apart(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    report = measure(tmp_path, server, scenarios=("burst",), sessions=3, turns=2)
+    assert report.code == 0
+    figures = report.summary()["figures"]
+    assert figures["latency_ms"]["n"] == 6
+    quickest, slowest = figures["latency_quickest_ms"], figures["latency_slowest_ms"]
+    assert (quickest["n"], slowest["n"]) == (2, 2)
+    assert quickest["least"] == figures["latency_ms"]["least"]
+    assert slowest["most"] == figures["latency_ms"]["most"]
+    assert [figures[f"latency_place_{place}_ms"]["n"] for place in (1, 2, 3)] == [2, 2, 2]
+
+
 def test_a_soak_lets_callers_come_and_go(server: RunningServer, tmp_path: Path) -> None:
     report = measure(tmp_path, server, scenarios=("soak",), sessions=2, duration_s=2.5)
     assert report.code == 0
