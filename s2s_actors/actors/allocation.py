@@ -33,6 +33,11 @@ class Allocation:
         """All leases that are out."""
         return tuple(self._held.values())
 
+    @property
+    def sessions(self) -> int:
+        """How many units serve a session."""
+        return sum(bool(lease.session_id) for lease in self._held.values())
+
     def claim(self, session_id: str) -> Lease:
         """Lease the unit that has been idle longest, so that all of them get used."""
         lease = Lease.issue(self._idle.popleft(), session_id)

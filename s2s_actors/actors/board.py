@@ -76,13 +76,31 @@ class TurnSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class PoolSnapshot:
-    """The pool as a whole."""
+    """The pool as a whole.
+
+    Attributes:
+        server_state: That of its chart.
+        queue_length: Clients that wait.
+        queue_limit: How many may.
+        sessions_total: Sessions that got a unit.
+        refused_total: Clients that were sent away.
+        refused_for_load_total: Those of them for whom there was an idle unit.
+        waited_total: Clients that had to wait, whatever became of them.
+        waiting_since: Since when the first of the line has waited, in Unix time in seconds;
+            None if nobody waits.
+        estimated_wait_s: How long the next one would wait, if nothing but units is scarce;
+            None before the first session has ended.
+    """
 
     server_state: str
     queue_length: int
     queue_limit: int
     sessions_total: int
     refused_total: int
+    refused_for_load_total: int = 0
+    waited_total: int = 0
+    waiting_since: float | None = None
+    estimated_wait_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from s2s_actors.actors import messages as m
 from s2s_actors.actors.allocation import Allocation
 from s2s_actors.actors.board import PoolSnapshot
 from s2s_actors.actors.ports import Refused
-from s2s_actors.actors.waiting import WaitingLine
+from s2s_actors.actors.reception import CLOSE_GOING_AWAY, LOOK_TIMER, Reception
 from s2s_actors.runtime.actor import Actor
 from s2s_actors.runtime.outlet import Slot
 from s2s_actors.runtime.supervision import Crashed
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CLOSE_TRY_AGAIN_LATER = 1013
-CLOSE_GOING_AWAY = 1001
 CLOSE_INTERNAL_ERROR = 1011
 REBUILD_PAUSE_S = 1.0
 
@@ -83,12 +81,13 @@ class PoolActor(Actor):
         self._claims: dict[int, m.Claim] = {}
         self._broken: dict[int, Lease] = {}
         self._rebuilt_s: dict[int, float] = {}
-        self._waiting = WaitingLine(rules.queue_limit, rules.queue_timeout_s, around.clock)
+        self._reception = Reception(
+            rules.queue_limit, rules.queue_timeout_s, self._allocation, around, self.outlet
+        )
         self._stop_replies: list[ReplyPort[None]] = []
         self._deadline: Timer | None = None
         self._serial = 0
         self._sessions_total = 0
-        self._refused_total = 0
 
     def started(self) -> None:
         """Build the units."""
@@ -104,12 +103,12 @@ class PoolActor(Actor):
             outlet.stop()
 
     def handle(self, message: Any) -> None:
-        """Act, then publish."""
+        """Act, see who may come in now, then publish."""
         match message:
             case m.Claim():
                 self._claim(message)
             case m.CancelClaim(session_id=session_id):
-                self._waiting.leave(session_id)
+                self._reception.line.leave(session_id)
             case m.UnitIdle(lease=lease):
                 self._unit_idle(lease)
             case m.ServerReady():
@@ -124,44 +123,37 @@ class PoolActor(Actor):
                 self._unit_crashed(message)
             case _:
                 raise TypeError(message)
+        self._let_in()
         self._publish()
 
     # --- claims -----------------------------------------------------------------------
 
     def _claim(self, claim: m.Claim) -> None:
         if self._chart.starting.is_active:
-            self._refuse(claim, "server_starting", "The models are still loading.")
+            self._reception.refuse_for_start(claim)
         elif not self._chart.serving.is_active:
-            self._refuse(claim, "server_shutting_down", "The server is shutting down.")
-        elif self._allocation.has_idle:
+            self._reception.refuse_for_shutdown(claim)
+        elif self._reception.take(claim):
             self._grant(claim)
-        elif not self._waiting.is_full:
-            self._waiting.join(claim, self.outlet)
-        else:
-            self._refuse_full(claim)
+
+    def _let_in(self) -> None:
+        """Serve who waits, as far as there are units and the machine keeps up."""
+        while claim := self._reception.next():
+            self._grant(claim)
+        self._reception.settle()
 
     def _grant(self, claim: m.Claim) -> None:
         lease = self._allocation.claim(claim.session_id)
         self._claims[lease.unit] = claim
+        self._reception.turnover.began(lease.unit)
         self._sessions_total += 1
         self._units[lease.unit].put(m.ClaimUnit(lease, claim.client, claim.reply, claim.wish))
-
-    def _refuse_full(self, claim: m.Claim) -> None:
-        text = "Every unit of this server is in use."
-        self._refuse(claim, "session_limit_reached", text)
-
-    def _refuse(self, claim: m.Claim, code: str, text: str) -> None:
-        self._refused_total += 1
-        going = code == "server_shutting_down"
-        close_code = CLOSE_GOING_AWAY if going else CLOSE_TRY_AGAIN_LATER
-        claim.reply.send(Refused(code, text, close_code, None if going else 1.0))
 
     def _unit_idle(self, lease: Lease) -> None:
         if not self._allocation.give_back(lease):
             return
         self._claims.pop(lease.unit, None)
-        if self._chart.serving.is_active and (claim := self._waiting.next()):
-            self._grant(claim)
+        self._reception.turnover.ended(lease.unit)
         self._report_if_empty()
 
     # --- the way down -------------------------------------------------------------------
@@ -191,7 +183,7 @@ class PoolActor(Actor):
         for effect in effects:
             match effect:
                 case chart.RefuseWaiting():
-                    self._refuse_waiting()
+                    self._reception.dismiss()
                 case chart.ArmShutdownDeadline():
                     self._arm_deadline()
                 case chart.EndSessions():
@@ -200,10 +192,6 @@ class PoolActor(Actor):
                     self._report_stopped()
                 case _:
                     raise NotImplementedError(effect)
-
-    def _refuse_waiting(self) -> None:
-        while claim := self._waiting.next():
-            self._refuse(claim, "server_shutting_down", "The server is shutting down.")
 
     def _arm_deadline(self) -> None:
         closing = self._chart.closing.is_active
@@ -239,8 +227,8 @@ class PoolActor(Actor):
         if message.name == "rebuild":
             self._rebuild(message.serial)
             return
-        if claim := self._waiting.expire(message.serial):
-            self._refuse_full(claim)
+        if message.name != LOOK_TIMER:
+            self._reception.expire(message.serial)
 
     def _unit_crashed(self, message: Crashed) -> None:
         urns = [outlet.ref.actor_urn for outlet in self._outlets]
@@ -278,12 +266,18 @@ class PoolActor(Actor):
             return None
 
     def _publish(self) -> None:
+        reception = self._reception
+        length = len(reception.line)
         self._around.board.publish_pool(
             PoolSnapshot(
                 server_state=self._chart.state_name,
-                queue_length=len(self._waiting),
+                queue_length=length,
                 queue_limit=self._rules.queue_limit,
                 sessions_total=self._sessions_total,
-                refused_total=self._refused_total,
+                refused_total=reception.refused_total,
+                refused_for_load_total=reception.refused_for_load_total,
+                waited_total=reception.waited_total,
+                waiting_since=reception.line.since_s,
+                estimated_wait_s=reception.turnover.wait_s(length + 1),
             )
         )

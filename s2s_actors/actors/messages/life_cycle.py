@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from s2s_actors.actors.ports import ClaimReply, ClientPort
     from s2s_actors.protocol.client_events import ClientEvent
     from s2s_actors.runtime.cancel import CancelToken
+    from s2s_actors.runtime.outlet import Outlet
     from s2s_actors.runtime.reply import ReplyPort
 
 
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Claim(Control):
-    """A client wants a unit. ``client`` receives all that the session says."""
+    """A client wants a unit. ``client`` receives all that the session says.
+
+    ``news`` takes :class:`QueueMoved` while the claim waits, if the client wants to know.
+    """
 
     session_id: str
     client: ClientPort
     reply: ReplyPort[ClaimReply]
     wish: SessionWish = field(default_factory=SessionWish)
+    news: Outlet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,17 @@ class Shutdown(Control):
 
     reply: ReplyPort[None]
     force: bool = False
+
+
+# --- to who waits ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class QueueMoved(Control):
+    """Where a claim stands in the line, counted from 1, and how long that takes, if known."""
+
+    position: int
+    estimated_wait_s: float | None
 
 
 # --- to a unit -------------------------------------------------------------------------
