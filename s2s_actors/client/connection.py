@@ -64,11 +64,20 @@ class Connection:
         Raises:
             SetupError: The server does not speak the Realtime protocol.
         """
+        frame = await self.receive_raw()
+        return frame if isinstance(frame, Closed) else parse_event(frame, self.now_ms)
+
+    async def receive_raw(self) -> str | bytes | Closed:
+        """Wait for the next event as it was sent, or for the end of the connection."""
         try:
-            frame = await self._socket.recv()
+            return await self._socket.recv()
         except ConnectionClosed as error:
             return _closed(error)
-        return parse_event(frame, self.now_ms)
+
+    def write(self, frame: bytes) -> None:
+        """Write a whole websocket frame, masked and ready; nothing is waited for."""
+        if not self._socket.transport.is_closing():
+            self._socket.transport.write(frame)
 
 
 @asynccontextmanager

@@ -19,15 +19,16 @@ from s2s_actors.client.conversation import FRAME_MS, append
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Microphone", "Wire"]
+__all__ = ["HISS", "Microphone", "Wire"]
 
 _FRAME_BYTES: Final = FRAME_MS * BYTES_PER_MS
 _HISS_RMS: Final = 32768 * 10 ** (-75 / 20)
-_HISS: Final = (
+HISS: Final = (
     np.rint(np.random.default_rng(1).normal(scale=_HISS_RMS, size=SAMPLE_RATE_HZ))
     .astype("<i2")
     .tobytes()
 )
+"""One second of it (24 kHz PCM)."""
 
 
 class Wire(Protocol):
@@ -76,6 +77,6 @@ class Microphone:
     def _next_frame(self) -> bytes:
         frame = bytes(self._pending[:_FRAME_BYTES])
         self._pending = self._pending[_FRAME_BYTES:]
-        start = self._taken * _FRAME_BYTES % len(_HISS)
+        start = self._taken * _FRAME_BYTES % len(HISS)
         self._taken += 1
-        return frame + _HISS[start + len(frame) : start + _FRAME_BYTES]
+        return frame + HISS[start + len(frame) : start + _FRAME_BYTES]

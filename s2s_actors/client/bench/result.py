@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from s2s_actors.client.bench.crowd_point import CrowdPoint
     from s2s_actors.client.bench.figures import Figure
     from s2s_actors.client.bench.options import BenchOptions
     from s2s_actors.client.bench.rows import Row
@@ -78,6 +79,7 @@ class Result:
         summaries: Each scenario on each server.
         rows: Every trial.
         probes: What idle clients saw.
+        crowds: What crowds showed, by their size.
         pools: ``GET /v1/pool`` at the end, by name of the server.
         machine: Where the client ran.
         made_at: When the run ended, in ISO 8601.
@@ -91,6 +93,7 @@ class Result:
     probes: Sequence[Probe]
     pools: Mapping[str, Mapping[str, object]]
     machine: Machine
+    crowds: Sequence[CrowdPoint] = ()
     made_at: str = field(
         default_factory=lambda: datetime.now(UTC).astimezone().isoformat(timespec="seconds")
     )

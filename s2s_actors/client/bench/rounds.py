@@ -22,6 +22,7 @@ from s2s_actors.errors import S2SError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from s2s_actors.client.bench.crowd_point import CrowdPoint
     from s2s_actors.client.bench.options import BenchOptions
     from s2s_actors.client.bench.result import Probe
     from s2s_actors.client.bench.scenario import Scenario
@@ -39,12 +40,14 @@ class Watch:
     Attributes:
         rows: All trials so far, in the order in which they ended.
         probes: What idle clients saw.
+        crowds: What crowds showed, by their size.
         on_row: Called after each row.
     """
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.probes: list[Probe] = []
+        self.crowds: list[CrowdPoint] = []
         self.on_row: Callable[[], object] = lambda: None
         self._clock = time.monotonic
         self._start_s = self._clock()

@@ -30,11 +30,13 @@ class Server:
         name: A or B.
         url: Its address.
         models: ``GET /v1/models``, empty where there is none.
+        pid: Its process if it is our own.
     """
 
     name: str
     url: str
     models: Mapping[str, object] = field(default_factory=dict)
+    pid: int | None = None
 
     @property
     def is_scripted(self) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from s2s_actors.client.connection import Connection
     from s2s_actors.client.record import Event
 
-__all__ = ["Session", "SessionLost", "open_session"]
+__all__ = ["Session", "SessionLost", "configured", "open_session"]
 
 _PROTOCOL_ERROR: Final = 1002
 
@@ -97,10 +97,7 @@ async def open_session(
         CapacityError: It has no unit for this session.
         SessionLost: It did not take the settings.
     """
-    record = Record()
-    async with connected(url, timeout_s=timeout_s) as connection:
-        await configure(connection, record, settings, timeout_s)
-        _check(record, timeout_s)
+    async with configured(url, settings, timeout_s=timeout_s) as connection:
         connection.start_clock()
         session = Session(connection, timeout_s)
         tasks = [
@@ -113,6 +110,24 @@ async def open_session(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def configured(
+    url: str, settings: Mapping[str, object], *, timeout_s: float
+) -> AsyncIterator[Connection]:
+    """Open a session and set it up; it hears nothing yet.
+
+    Raises:
+        SetupError: No Realtime server answers at ``url``.
+        CapacityError: It has no unit for this session.
+        SessionLost: It did not take the settings.
+    """
+    record = Record()
+    async with connected(url, timeout_s=timeout_s) as connection:
+        await configure(connection, record, settings, timeout_s)
+        _check(record, timeout_s)
+        yield connection
 
 
 def _check(record: Record, timeout_s: float) -> None:
