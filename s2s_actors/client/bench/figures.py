@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ENOUGH_FOR", "Count", "Figure", "count_of", "figure_of"]
+__all__ = ["ENOUGH_FOR", "Count", "Figure", "Ratio", "count_of", "figure_of", "ratio_of"]
 
 ENOUGH_FOR: Final = {"p50": 3, "p90": 10, "p99": 100}
 """How many values a percentile needs before it says more than the largest one does."""
@@ -38,6 +38,14 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times as large as those of a base the percentiles of a figure are."""
+
+    p50: float
+    p90: float
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """How often something happened, out of how many times that it could have."""
 
@@ -57,6 +65,13 @@ def figure_of(values: Iterable[float | None]) -> Figure | None:
         return None
     p50, p90, p99 = (float(each) for each in np.percentile(known, [50, 90, 99]))
     return Figure(len(known), p50, p90, p99, min(known), max(known))
+
+
+def ratio_of(figure: Figure | None, base: Figure | None) -> Ratio | None:
+    """Compare with a base, if there is one that is more than nothing."""
+    if figure is None or base is None or min(base.p50, base.p90) <= 0.0:
+        return None
+    return Ratio(figure.p50 / base.p50, figure.p90 / base.p90)
 
 
 def count_of(happened: Iterable[bool | None]) -> Count:

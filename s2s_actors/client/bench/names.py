@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
     from s2s_actors.client.bench.summary import Summary
 
-__all__ = ["COUNTS", "FIGURES", "counts_of", "figure_name", "figures_of"]
+__all__ = ["ALONE", "COUNTS", "FIGURES", "RATIOS", "counts_of", "figure_name", "figures_of"]
+
+ALONE: Final = ", alone"
+"""What the name of a scenario ends in if it was run with one session to compare with."""
 
 _PLACE: Final = re.compile(r"latency_place_(\d+)_ms")
 
@@ -64,6 +67,10 @@ COUNTS: Final[Mapping[str, str]] = {
     "noticed_noise": "… with speech_started",
 }
 """Names of counts, in the order in which they are shown."""
+
+
+RATIOS: Final[Mapping[str, str]] = {"latency_to_alone": "voice to voice, to that of one alone"}
+"""Names of ratios."""
 
 
 def figure_name(key: str) -> str:

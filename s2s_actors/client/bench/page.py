@@ -29,6 +29,9 @@ __all__ = ["as_html"]
 _TITLES: Final = {
     "turns": "plain questions",
     "pauses": "sentences with a pause",
+    "burst": "a burst",
+    "conversation": "conversations",
+    "conversation, alone": "one conversation alone",
     "soak": "the soak",
 }
 

@@ -7,14 +7,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from s2s_actors.client.bench.figures import Count, count_of
-from s2s_actors.client.bench.names import COUNTS, counts_of, figure_name, figures_of
+from s2s_actors.client.bench.names import COUNTS, RATIOS, counts_of, figure_name, figures_of
 from s2s_actors.client.bench.rows import BackchannelRow, NoiseRow
-from s2s_actors.client.bench.table import percentiles, pool_line, share_of
+from s2s_actors.client.bench.table import percentiles, pool_line, share_of, times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from s2s_actors.client.bench.figures import Figure
+    from s2s_actors.client.bench.figures import Figure, Ratio
     from s2s_actors.client.bench.result import Probe, Result
     from s2s_actors.client.bench.rows import Row
     from s2s_actors.client.bench.seats import Server
@@ -108,6 +108,10 @@ def _scenario_rows(
         figures = {name: summary.figures.get(key) for name, summary in found.items()}
         cells = "".join(_figure_cells(figures.get(name)) for name in names)
         yield f"<tr><td>{escape(figure_name(key))}</td>{cells}</tr>"
+    for key in dict.fromkeys(chain.from_iterable(s.ratios for s in found.values())):
+        ratios = {name: summary.ratios.get(key) for name, summary in found.items()}
+        cells = "".join(_ratio_cells(ratios.get(name)) for name in names)
+        yield f"<tr><td>{escape(RATIOS.get(key, key))}</td>{cells}</tr>"
     for key in counts_of(found.values()):
         counts = {name: summary.counts.get(key) for name, summary in found.items()}
         cells = "".join(_count_cells(counts.get(name)) for name in names)
@@ -129,6 +133,13 @@ def _figure_cells(figure: Figure | None) -> str:
         for text in percentiles(figure)
     )
     return f'{shown}<td class="n">{figure.n}</td>'
+
+
+def _ratio_cells(ratio: Ratio | None) -> str:
+    if ratio is None:
+        return _EMPTY
+    p50, p90 = times(ratio)
+    return f'<td>{p50}</td><td>{p90}</td><td colspan="2"></td>'
 
 
 def _count_cells(count: Count | None) -> str:

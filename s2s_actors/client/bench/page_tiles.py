@@ -17,6 +17,8 @@ __all__ = ["tiles"]
 
 _FIGURES: Final = (
     ("turns", "latency_ms", "voice to voice, median"),
+    ("burst", "latency_ms", "voice to voice, burst"),
+    ("conversation", "latency_ms", "voice to voice, conversations"),
     ("soak", "latency_ms", "voice to voice, soak"),
     ("barge-in", "cancelled_ms", "stops when you speak, median"),
 )

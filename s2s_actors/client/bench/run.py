@@ -6,7 +6,7 @@ import asyncio
 import sys
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -14,6 +14,7 @@ from s2s_actors.client.bench.backchannel import backchannel
 from s2s_actors.client.bench.barge_in import barge_in
 from s2s_actors.client.bench.burst import burst
 from s2s_actors.client.bench.clips import load_clips, references
+from s2s_actors.client.bench.conversation import run_conversation
 from s2s_actors.client.bench.noise_trials import noises
 from s2s_actors.client.bench.page import as_html
 from s2s_actors.client.bench.result import Result, as_json, machine, write_text
@@ -28,7 +29,7 @@ from s2s_actors.client.server_process import ServerProcess, serve_command, termi
 from s2s_actors.errors import S2SError, SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from s2s_actors.client.bench.clips import Clip
     from s2s_actors.client.bench.options import BenchOptions, ScenarioName
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from s2s_actors.client.bench.seats import Server
 
 __all__ = ["run"]
+
+_Runner: TypeAlias = (
+    "Callable[[Sequence[Server], BenchOptions, Sequence[Clip], Watch], Awaitable[None]]"
+)
 
 _MAKERS: Final[Mapping[ScenarioName, Callable[[BenchOptions, Sequence[Clip]], Scenario]]] = {
     "turns": turns,
@@ -45,6 +50,13 @@ _MAKERS: Final[Mapping[ScenarioName, Callable[[BenchOptions, Sequence[Clip]], Sc
     "noise": noises,
     "burst": burst,
 }
+"""Scenarios that are run in rounds."""
+
+_RUNNERS: Final[Mapping[ScenarioName, _Runner]] = {
+    "conversation": run_conversation,
+    "soak": run_soak,
+}
+"""Those that know themselves what comes when."""
 
 
 def run(options: BenchOptions) -> int:
@@ -95,8 +107,8 @@ async def _measure(
         for name in options.scenarios:
             task = progress.add_task(name, total=None)
             watch.on_row = partial(progress.advance, task)
-            if name == "soak":
-                await run_soak(servers, options, clips, watch)
+            if runner := _RUNNERS.get(name):
+                await runner(servers, options, clips, watch)
             else:
                 scenario = _MAKERS[name](options, clips)
                 progress.update(task, total=scenario.rounds * options.sessions * len(servers))

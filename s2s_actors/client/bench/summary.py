@@ -6,11 +6,12 @@ What was a warm-up does not count. What failed is counted by its reason and is i
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from s2s_actors.client.bench.burst_figures import burst_figures
-from s2s_actors.client.bench.figures import Count, Figure, count_of, figure_of
+from s2s_actors.client.bench.figures import Count, Figure, Ratio, count_of, figure_of, ratio_of
+from s2s_actors.client.bench.names import ALONE
 from s2s_actors.client.bench.rows import BackchannelRow, BargeInRow, NoiseRow, TurnRow
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Summary:
         figures: Distributions by key; a key ends in its unit. What was never measured is not
             in here.
         counts: How often something happened, by key; ``word_errors`` counts words.
+        ratios: Figures set against those of one session alone, by key.
     """
 
     scenario: str
@@ -44,6 +46,7 @@ class Summary:
     failures: Mapping[str, int] = field(default_factory=dict)
     figures: Mapping[str, Figure] = field(default_factory=dict)
     counts: Mapping[str, Count] = field(default_factory=dict)
+    ratios: Mapping[str, Ratio] = field(default_factory=dict)
 
     @property
     def measured(self) -> bool:
@@ -58,12 +61,22 @@ def summarise(rows: Iterable[Row]) -> list[Summary]:
         groups.setdefault((row.place.scenario, row.place.server), []).append(row)
     servers = sorted({server for _, server in groups})
     scenarios = dict.fromkeys(scenario for scenario, _ in groups)
-    return [
-        _summary(scenario, server, groups[scenario, server])
+    found = {
+        (scenario, server): _summary(scenario, server, groups[scenario, server])
         for scenario in scenarios
         for server in servers
         if (scenario, server) in groups
+    }
+    return [
+        _set_against(summary, found.get((scenario + ALONE, server)))
+        for (scenario, server), summary in found.items()
     ]
+
+
+def _set_against(summary: Summary, alone: Summary | None) -> Summary:
+    base = alone.figures.get("latency_ms") if alone else None
+    ratio = ratio_of(summary.figures.get("latency_ms"), base)
+    return replace(summary, ratios={"latency_to_alone": ratio}) if ratio else summary
 
 
 def _summary(scenario: str, server: str, rows: Sequence[Row]) -> Summary:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from s2s_actors.client.bench.figures import ENOUGH_FOR
-from s2s_actors.client.bench.names import COUNTS, counts_of, figure_name, figures_of
+from s2s_actors.client.bench.names import COUNTS, RATIOS, counts_of, figure_name, figures_of
 from s2s_actors.client.folding import printable
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from s2s_actors.client.bench.figures import Count, Figure
+    from s2s_actors.client.bench.figures import Count, Figure, Ratio
     from s2s_actors.client.bench.result import Probe, Result
     from s2s_actors.client.bench.summary import Summary
 
-__all__ = ["percentiles", "pool_line", "share_of", "show_result"]
+__all__ = ["percentiles", "pool_line", "share_of", "show_result", "times"]
 
 _FOOTNOTE = (
     "Times in ms. In brackets: too few values for that percentile (p90 wants 10, p99 wants 100), "
@@ -65,6 +65,11 @@ def percentiles(figure: Figure) -> tuple[str, str, str]:
     return p50, p90, p99
 
 
+def times(ratio: Ratio) -> tuple[str, str]:
+    """How many times the p50 and the p90 of the base."""
+    return f"{ratio.p50:.2f} x", f"{ratio.p90:.2f} x"
+
+
 def _probe_line(probe: Probe) -> str:
     what = f"idle client on {probe.server} during {probe.scenario}"
     if probe.updated_ms is None:
@@ -92,6 +97,8 @@ def _table(summary: Summary) -> Table:
     for key in figures_of([summary]):
         figure = summary.figures[key]
         table.add_row(figure_name(key), *percentiles(figure), f"{figure.most:.0f}", str(figure.n))
+    for key, ratio in summary.ratios.items():
+        table.add_row(RATIOS.get(key, key), *times(ratio), "", "", "")
     for key in counts_of([summary]):
         share, base = share_of(summary.counts[key])
         table.add_row(COUNTS.get(key, key), share, "", "", "", base)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from s2s_actors.client.bench.figures import Figure
+from s2s_actors.client.bench.figures import Figure, Ratio
 from s2s_actors.client.bench.names import COUNTS, FIGURES
 from s2s_actors.client.bench.page import as_html
 from s2s_actors.client.bench.result import as_json, write_text
@@ -121,6 +121,16 @@ def test_the_terminal_shows_figures_failures_and_idle_clients() -> None:
     assert "13 trials, 1 failed" in shown
     assert re.search(r"<no> unit +1 of 13", shown)
     assert "idle client on A during turns: session.updated after 1, p90 2, p99 31, n 100" in shown
+
+
+def test_a_ratio_to_one_alone_is_shown_in_the_terminal_and_on_the_page() -> None:
+    result = a_result()
+    first = replace(result.summaries[0], ratios={"latency_to_alone": Ratio(1.25, 1.5)})
+    result = replace(result, summaries=[first, *result.summaries[1:]])
+    stream = io.StringIO()
+    show_result(Console(file=stream, width=120), result)
+    assert re.search(r"to that of one alone +1\.25 x +1\.50 x", stream.getvalue())
+    assert "<td>1.25 x</td><td>1.50 x</td>" in as_html(result)
 
 
 def test_a_percentile_of_too_few_values_stands_in_brackets() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from s2s_actors.backends.script import LlmScript, Script, SttScript, TtsScript
 from s2s_actors.client.audio_file import write_wav
-from s2s_actors.client.bench import backchannel, noise_trials, rounds, story
+from s2s_actors.client.bench import backchannel, conversation, noise_trials, rounds, story
 from s2s_actors.client.bench.options import BenchOptions
 from s2s_actors.client.bench.run import run
 from tests.support.running_server import RunningServer, scripted_models
@@ -56,6 +56,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise_trials, "NOISE_MS", 500)
     monkeypatch.setattr(noise_trials, "_WATCHED_MS", 500.0)
     monkeypatch.setattr(rounds, "_SPREAD_S", 0.1)
+    monkeypatch.setattr(conversation, "_THINKING_S", (0.05, 0.2))
 
 
 @pytest.fixture
@@ -166,6 +167,30 @@ def test_a_burst_tells_the_quickest_and_the_slowest_of_each_round_apart(
     assert quickest["least"] == figures["latency_ms"]["least"]
     assert slowest["most"] == figures["latency_ms"]["most"]
     assert [figures[f"latency_place_{place}_ms"]["n"] for place in (1, 2, 3)] == [2, 2, 2]
+
+
+def test_conversations_are_set_against_one_alone(server: RunningServer, tmp_path: Path) -> None:
+    report = measure(tmp_path, server, scenarios=("conversation",), sessions=3, turns=2)
+    assert report.code == 0
+    alone, together = report.data["summaries"]
+    assert (alone["scenario"], together["scenario"]) == ("conversation, alone", "conversation")
+    assert (alone["trials"], together["trials"]) == (2, 6)
+    times = together["figures"]["latency_ms"]["p90"] / alone["figures"]["latency_ms"]["p90"]
+    assert together["ratios"]["latency_to_alone"]["p90"] == pytest.approx(times)
+    assert alone["ratios"] == {}
+
+
+def test_a_single_conversation_is_its_own_base(server: RunningServer, tmp_path: Path) -> None:
+    report = measure(tmp_path, server, scenarios=("conversation",))
+    assert [each["scenario"] for each in report.data["summaries"]] == ["conversation, alone"]
+
+
+def test_a_conversation_with_a_full_server_fails_each_turn_and_ends(tmp_path: Path) -> None:
+    with RunningServer(scripted_models(SCRIPT), units=1) as server:
+        report = measure(tmp_path, server, scenarios=("conversation",), sessions=2, turns=2)
+    _, together = report.data["summaries"]
+    assert sum(together["failures"].values()) == 2
+    assert together["trials"] == 4
 
 
 def test_a_soak_lets_callers_come_and_go(server: RunningServer, tmp_path: Path) -> None:
