@@ -6,6 +6,7 @@ import abc
 import logging
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pykka
@@ -14,6 +15,9 @@ from s2s_actors.runtime.mailbox import TwoLaneMailbox
 from s2s_actors.runtime.supervision import Crashed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from s2s_actors.runtime.dispatcher import Dispatcher
     from s2s_actors.runtime.outlet import Outlet
 
 logger = logging.getLogger(__name__)
@@ -97,7 +101,16 @@ def join_actors(patience_s: float) -> list[str]:
 
 
 class _ActorThread(threading.Thread):
-    """Where an actor runs."""
+    """Where an actor runs, or several."""
+
+
+def start_actor_thread(name: str, run: Callable[[], None]) -> None:
+    """Start a thread that :func:`join_actors` waits for.
+
+    Raises:
+        RuntimeError: No thread to be had.
+    """
+    _ActorThread(target=run, name=name, daemon=True).start()
 
 
 class Actor(pykka.ThreadingActor):
@@ -111,9 +124,11 @@ class Actor(pykka.ThreadingActor):
     Args:
         name: Name in reports, and of the thread.
         supervisor: Takes ``Crashed``; None where nobody cares.
+        dispatcher: Whose thread serves the actor together with others; None for a thread of its
+            own, which is allowed to be busy for long.
     """
 
-    use_daemon_thread: ClassVar[bool] = True
+    actor_inbox: TwoLaneMailbox
 
     limit_messages: ClassVar[int] = 1024
     """Data messages that may wait; a class attribute for subclasses to change."""
@@ -121,10 +136,17 @@ class Actor(pykka.ThreadingActor):
     limit_bytes: ClassVar[int] = 8 * 1024 * 1024
     """Bytes of data that may wait."""
 
-    def __init__(self, name: str, supervisor: Outlet | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        supervisor: Outlet | None = None,
+        dispatcher: Dispatcher | None = None,
+    ) -> None:
         super().__init__()
         self.name = name
         self._supervisor = supervisor
+        self._dispatcher = dispatcher
+        self._has_begun = False
         self._outlet = ActorOutlet(self.actor_ref)
 
     @property
@@ -147,15 +169,16 @@ class Actor(pykka.ThreadingActor):
 
     def on_start(self) -> None:
         """Run :meth:`started` under supervision."""
-        try:
-            self.started()
-        except BaseException as error:  # noqa: BLE001
-            self._crash(error)
+        self.supervised(self.started)
 
     def on_receive(self, message: Any) -> None:
         """Run :meth:`handle` under supervision."""
+        self.supervised(self.handle, message)
+
+    def supervised(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Do something for this actor whose failure is the actor's own."""
         try:
-            self.handle(message)
+            work(*arguments)
         except BaseException as error:  # noqa: BLE001
             # BaseException too: pykka would stop every actor of the process because one
             # library calls sys.exit().
@@ -183,16 +206,42 @@ class Actor(pykka.ThreadingActor):
         if self._supervisor is not None:
             self._supervisor.put(Crashed(self.name, self.actor_urn, error))
 
+    # --- served by a dispatcher -----------------------------------------------------------
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has stopped."""
+        return self.actor_stopped.is_set()
+
+    def serve(self) -> None:
+        """Begin, or handle the next message, in the dispatcher's thread."""
+        if not self._has_begun:
+            self._has_begun = True
+            self._actor_loop_setup()
+        elif not self.is_over:
+            envelope = self.actor_inbox.get()
+            answer = self._handle_receive(envelope.message)
+            if envelope.reply_to is not None:
+                envelope.reply_to.set(answer)
+        if self.is_over:
+            self._actor_loop_teardown()
+
+    def give_up(self, error: BaseException) -> None:
+        """Stop, and report why, unless it has stopped; comes from any thread."""
+        if not self.is_over:
+            self._crash(error)
+
     @classmethod
     def _create_actor_inbox(cls) -> TwoLaneMailbox:
         return TwoLaneMailbox(cls.limit_messages, cls.limit_bytes)
 
     def _start_actor_loop(self) -> None:
-        thread = _ActorThread(
-            target=self._actor_loop, name=self.name, daemon=self.use_daemon_thread
-        )
         try:
-            thread.start()
+            if self._dispatcher is None:
+                start_actor_thread(self.name, self._actor_loop)
+            else:
+                self.actor_inbox.announce_to(partial(self._dispatcher.announce, self))
+                self._dispatcher.enlist(self)
         except RuntimeError:  # no thread to be had
             self.actor_stopped.set()
             pykka.ActorRegistry.unregister(self.actor_ref)

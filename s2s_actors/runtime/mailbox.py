@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from s2s_actors.runtime.outlet import LaneFullError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pykka._envelope import Envelope
 
 
@@ -46,7 +48,8 @@ class TwoLaneMailbox:
     for the bounds, and only :class:`Data` is ever refused. Anything of no known kind is
     control, pykka's own stop message among them.
 
-    Any number of threads may put, one thread gets.
+    Any number of threads may put, one thread gets: either its own, which waits in :meth:`get`, or
+    one that serves many mailboxes and is told of each message (:meth:`announce_to`).
 
     Args:
         limit_messages: Data messages that may wait.
@@ -55,6 +58,7 @@ class TwoLaneMailbox:
     """
 
     __slots__ = (
+        "_announce",
         "_bytes",
         "_control",
         "_count",
@@ -76,6 +80,14 @@ class TwoLaneMailbox:
         # One token for each message in the lanes. SimpleQueue blocks in C, without
         # polling, and a put wakes one thread: a Condition costs three times as much.
         self._ready: SimpleQueue[None] = SimpleQueue()
+        self._announce: Callable[[], None] | None = None
+
+    def announce_to(self, announce: Callable[[], None]) -> None:
+        """Have each message announced, once, to who will then call :meth:`take`.
+
+        To be called before the first message comes.
+        """
+        self._announce = announce
 
     def put(self, envelope: Envelope[Any], /) -> None:
         """Queue a message; never blocks.
@@ -90,11 +102,19 @@ class TwoLaneMailbox:
             self._data.append(envelope)
         else:
             self._control.append(envelope)
-        self._ready.put(None)
+        if self._announce is None:
+            self._ready.put(None)
+        else:
+            self._announce()
 
     def get(self) -> Envelope[Any]:
-        """Take the next message; blocks until there is one."""
-        self._ready.get()
+        """Take the next message; blocks until there is one, unless they are announced."""
+        if self._announce is None:
+            self._ready.get()
+        return self.take()
+
+    def take(self) -> Envelope[Any]:
+        """Take the next message; there must be one."""
         if self._control:
             return self._control.popleft()
         envelope = self._data.popleft()
@@ -105,8 +125,8 @@ class TwoLaneMailbox:
         return envelope
 
     def empty(self) -> bool:
-        """Whether :meth:`get` would block now."""
-        return self._ready.empty()
+        """Whether there is no message now."""
+        return not (self._control or self._data)
 
     @property
     def waiting_messages(self) -> int:
