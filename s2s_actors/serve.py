@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from s2s_actors.actors.board import Board
 from s2s_actors.actors.conversation import ConversationRules
+from s2s_actors.actors.health import HealthLimits
 from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
@@ -55,7 +56,8 @@ def run(settings: Settings) -> int:
         raise
     board, clock, pool_watch = Board(), SystemClock(), PoolWatch()
     mcp: McpGateway = HttpMcp() if settings.mcp == "on" else NoMcp()
-    pool = plant(settings, models, board, clock, mcp).start_pool(pool_watch)
+    built = plant(settings, models, board, clock, mcp)
+    pool = built.start_pool(pool_watch)
     try:
         asyncio.run(
             serve(
@@ -63,6 +65,7 @@ def run(settings: Settings) -> int:
                 pool,
                 board,
                 models,
+                health=built.around.health,
                 sock=sock,
                 pool_watch=pool_watch,
                 on_listening=lambda port: _announce(settings.host, port),
@@ -122,7 +125,7 @@ def plant(
     """The actors of a process, ready to start."""
     return Plant(
         models=models,
-        around=Surroundings(board, clock, mcp),
+        around=Surroundings(board, clock, mcp, limits=_health_limits(settings)),
         pool_rules=PoolRules(
             units=settings.units,
             queue_limit=settings.queue,
@@ -142,6 +145,12 @@ def plant(
             conduct=_conduct(settings),
         ),
     )
+
+
+def _health_limits(settings: Settings) -> HealthLimits:
+    if settings.admission == "units":
+        return HealthLimits(None, None)
+    return HealthLimits(settings.max_lag_s, settings.max_model_wait_s)
 
 
 def _conduct(settings: Settings) -> Conduct:

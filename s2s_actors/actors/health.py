@@ -41,8 +41,8 @@ class HealthLimits:
             for no limit.
     """
 
-    max_lag_s: float | None = 0.3
-    max_model_wait_s: float | None = 2.0
+    max_lag_s: float | None = 0.5
+    max_model_wait_s: float | None = 3.0
 
     def of(self, source: Source) -> float | None:
         """The limit of one source."""

@@ -30,6 +30,18 @@ class SessionCreated(_Event, frozen=True, kw_only=True, tag="session.created"):
     session: Session
 
 
+class QueuePosition(_Event, frozen=True, kw_only=True, tag="queue.position"):
+    """Where a client stands that waits for a unit, counted from 1.
+
+    Sent only to those who connect with `queue_events=1`, before `session.created`: when they
+    begin to wait, and when somebody before them has left the line. The estimate is null as long
+    as no session has ended.
+    """
+
+    position: int
+    estimated_wait_s: float | None
+
+
 class SessionUpdated(_Event, frozen=True, kw_only=True, tag="session.updated"):
     """The whole session after an update."""
 
@@ -345,6 +357,7 @@ class Error(_Event, frozen=True, kw_only=True, tag="error"):
 
 ServerEvent: TypeAlias = (
     SessionCreated
+    | QueuePosition
     | SessionUpdated
     | SpeechStarted
     | SpeechStopped

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from s2s_actors.actors.board import Board
+    from s2s_actors.actors.health import Health
     from s2s_actors.backends.base import Backend
     from s2s_actors.runtime.outlet import Outlet
     from s2s_actors.server.options import ServerOptions
@@ -84,6 +85,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
     board: Board,
     models: Iterable[Backend],
     *,
+    health: Health,
     sock: socket.socket | None = None,
     stop: Stop | None = None,
     pool_watch: PoolWatch | None = None,
@@ -99,6 +101,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
         pool: Takes the claims.
         board: What the actors publish.
         models: For ``/v1/models``.
+        health: How far the process is behind; learns here how late events are.
         sock: A socket from :func:`~s2s_actors.server.listener.bind`.
         stop: For who embeds the server and has no signals.
         pool_watch: The pool's supervisor.
@@ -113,11 +116,12 @@ async def serve(  # noqa: PLR0913 - where the process is put together
     endpoints = Endpoints(
         board,
         models,
+        health=health,
         is_draining=stop.drain.is_set,
         show_session_ids=options.session_ids_shown,
     )
     with _signals(stop):
-        async with Listener(options, pool, endpoints, sock=sock) as listener:
+        async with Listener(options, pool, endpoints, health, sock=sock) as listener:
             await _open_doors(pool, stop)
             logger.info("listening on %s port %d", options.host, listener.port)
             if on_listening is not None:

@@ -19,6 +19,7 @@ from s2s_actors.runtime.reply import ReplyPort
 from s2s_actors.server.handshake import target_of
 from s2s_actors.server.intake import Intake
 from s2s_actors.server.outbox import Farewell, Outbox
+from s2s_actors.server.queue_news import QueueNews
 from s2s_actors.server.writing import write_events
 from statecharts.connection import (
     AbortTransport,
@@ -29,6 +30,7 @@ from statecharts.connection import (
 )
 
 if TYPE_CHECKING:
+    from s2s_actors.actors.health import Health
     from s2s_actors.runtime.outlet import Outlet
     from s2s_actors.server.options import ServerOptions
     from s2s_actors.server.peer import PeerConnection
@@ -48,7 +50,9 @@ class Connection:
     configured deadlines after either side has left.
     """
 
-    def __init__(self, ws: PeerConnection, pool: Outlet, options: ServerOptions) -> None:
+    def __init__(
+        self, ws: PeerConnection, pool: Outlet, options: ServerOptions, health: Health
+    ) -> None:
         self._ws = ws
         self._pool = pool
         self._options = options
@@ -57,7 +61,9 @@ class Connection:
         self._reply: ReplyPort[ClaimReply] = ReplyPort()
         self._refused: Refused | None = None
         self._outbox = Outbox(
-            limit_events=options.outbox_limit_events, limit_bytes=options.outbox_limit_bytes
+            limit_events=options.outbox_limit_events,
+            limit_bytes=options.outbox_limit_bytes,
+            health=health,
         )
         self._intake = Intake(self._outbox)
         self._released = False
@@ -98,7 +104,8 @@ class Connection:
             transcription=target.intent == "transcription",
             plain=target.conduct == "plain",
         )
-        return Claim(self._session_id, self._outbox, self._reply, wish)
+        news = QueueNews(self._outbox) if target.queue_events == "1" else None
+        return Claim(self._session_id, self._outbox, self._reply, wish, news)
 
     async def _serve(self, reader: asyncio.Task[None], writer: asyncio.Task[Written]) -> None:
         """Wait for whatever happens and feed the chart, until it says that it is over."""

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from websockets.http11 import Response
 
-    from s2s_actors.actors.board import Board, TurnSnapshot, UnitSnapshot
+    from s2s_actors.actors.board import Board, PoolSnapshot, TurnSnapshot, UnitSnapshot
+    from s2s_actors.actors.health import Health, LoadReport
     from s2s_actors.backends.base import Backend
 
 UNIT_STATES = tuple(str(state.value) for state in UnitChart.states)
@@ -28,23 +29,26 @@ class Endpoints:
     Args:
         board: Where the actors publish.
         models: What is loaded.
+        health: How far the process is behind.
         is_draining: Whether the server has been asked to stop, which the board may not
             know yet.
         show_session_ids: Whether whoever can ask may know the sessions' ids.
         more: Further paths and what answers them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - it tells of everything
         self,
         board: Board,
         models: Iterable[Backend],
         *,
+        health: Health,
         is_draining: Callable[[], bool],
         show_session_ids: bool,
         more: Mapping[str, Callable[[], Response]] | None = None,
     ) -> None:
         self._board = board
         self._models = tuple(models)
+        self._vitals = health
         self._is_draining = is_draining
         self._show_session_ids = show_session_ids
         self._since_s = int(time.time())
@@ -78,9 +82,14 @@ class Endpoints:
         state = "draining" if self._is_draining() else self._board.pool().server_state
         units = self._board.units()
         usable = any(unit.state != "quarantined" for unit in units)
-        ready = state == "serving" and usable
+        load = self._vitals.read()
+        admitting = _is_admitting(load, units)
+        ready = state == "serving" and usable and admitting
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
-        return json_response(status, {"ready": ready, "state": state})
+        value: dict[str, object] = {"ready": ready, "state": state}
+        if not admitting:
+            value |= {"reason": "overloaded", "over": load.over}
+        return json_response(status, value)
 
     def _pool(self) -> Response:
         units, pool = self._board.units(), self._board.pool()
@@ -89,7 +98,14 @@ class Endpoints:
             "size": len(units),
             "in_use": len(units) - states["idle"],
             "counts": {state: states[state] for state in UNIT_STATES},
-            "queue": {"length": pool.queue_length, "limit": pool.queue_limit},
+            "queue": _shown_queue(pool),
+            "load": _shown_load(self._vitals.read(), units),
+            "totals": {
+                "sessions": pool.sessions_total,
+                "waited": pool.waited_total,
+                "refused": pool.refused_total,
+                "refused_for_load": pool.refused_for_load_total,
+            },
             "units": [self._unit(unit) for unit in units],
         }
         return json_response(HTTPStatus.OK, value)
@@ -123,6 +139,30 @@ class Endpoints:
             for info in (backend.info for backend in self._models)
         ]
         return json_response(HTTPStatus.OK, {"object": "list", "data": data})
+
+
+def _is_admitting(load: LoadReport, units: Iterable[UnitSnapshot]) -> bool:
+    """Whether an idle unit could be had; without sessions it can, whatever the load."""
+    return not load.overloaded or all(unit.state == "idle" for unit in units)
+
+
+def _shown_queue(pool: PoolSnapshot) -> dict[str, object]:
+    since = pool.waiting_since
+    return {
+        "length": pool.queue_length,
+        "limit": pool.queue_limit,
+        "oldest_wait_s": None if since is None else round(max(0.0, time.time() - since), 3),
+        "estimated_wait_s": pool.estimated_wait_s,
+    }
+
+
+def _shown_load(load: LoadReport, units: Iterable[UnitSnapshot]) -> dict[str, object]:
+    return {
+        "figure": round(load.figure, 2),
+        "admitting": _is_admitting(load, units),
+        "over": load.over,
+        "late_s": {each.source: round(each.late_s, 3) for each in load.sources},
+    }
 
 
 def _shown_turn(turn: TurnSnapshot | None) -> dict[str, object] | None:

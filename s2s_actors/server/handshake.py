@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
@@ -25,6 +25,7 @@ _REALTIME = Subprotocol("realtime")
 _BETA_SUBPROTOCOL = "openai-beta.realtime-v1"
 _INTENTS = {None, "conversation", "transcription"}
 _CONDUCTS = {None, "natural", "plain"}
+_QUEUE_EVENTS = {None, "0", "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +37,20 @@ class Target:
         intent: ``transcription`` asks for a session that only transcribes.
         call_id: A WebRTC or SIP call to attach to; there are none here.
         conduct: ``plain`` asks for nothing beyond the protocol.
+        queue_events: ``1`` asks to be told where one stands while one waits for a unit.
     """
 
     model: str | None = None
     intent: str | None = None
     call_id: str | None = None
     conduct: str | None = None
+    queue_events: str | None = None
 
     @classmethod
     def parse(cls, query: str) -> Target:
         """Read the query part of the URL; of repeated parameters the first one counts."""
         values = {name: given[0] for name, given in parse_qs(query).items()}
-        return cls(
-            values.get("model"), values.get("intent"), values.get("call_id"), values.get("conduct")
-        )
+        return cls(**{name: values.get(name) for name in (field.name for field in fields(cls))})
 
 
 class Gate:
@@ -124,6 +125,13 @@ def _refuse_target(target: Target) -> Response | None:
             "invalid_value",
             "The conduct must be 'natural' or 'plain'.",
             param="conduct",
+        )
+    if target.queue_events not in _QUEUE_EVENTS:
+        return error_response(
+            HTTPStatus.BAD_REQUEST,
+            "invalid_value",
+            "queue_events must be '0' or '1'.",
+            param="queue_events",
         )
     return None
 

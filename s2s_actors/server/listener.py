@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from websockets.asyncio.server import Server
 
+    from s2s_actors.actors.health import Health
     from s2s_actors.runtime.outlet import Outlet
     from s2s_actors.server.endpoints import Endpoints
     from s2s_actors.server.options import ServerOptions
@@ -72,6 +73,7 @@ class Listener:
         options: Bounds and deadlines.
         pool: Takes the claims.
         endpoints: Answers everything that is not a session.
+        health: Learns how late events are.
         sock: A socket from :func:`bind`; without one the listener binds for itself.
     """
 
@@ -80,12 +82,14 @@ class Listener:
         options: ServerOptions,
         pool: Outlet,
         endpoints: Endpoints,
+        health: Health,
         *,
         sock: socket.socket | None = None,
     ) -> None:
         self._options = options
         self._pool = pool
         self._gate = Gate(endpoints)
+        self._health = health
         self._sock = sock
         self._peers: set[PeerConnection] = set()
         self._server: Server | None = None
@@ -152,4 +156,4 @@ class Listener:
 
     async def _handle(self, ws: ServerConnection) -> None:
         assert isinstance(ws, PeerConnection)
-        await Connection(ws, self._pool, self._options).run()
+        await Connection(ws, self._pool, self._options, self._health).run()

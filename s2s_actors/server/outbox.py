@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from s2s_actors.actors.health import Health
+
 _REASON_LIMIT_BYTES = 123
 """Room for a reason in a close frame (RFC 6455, section 5.5: 125 bytes with the code)."""
 
@@ -31,11 +33,12 @@ class Outbox:
     that reads too slowly makes the outbox overflow, and then it holds nothing any more:
     audio that is late is worthless, so there is no point in making the pipeline wait.
 
-    Made on the event loop that reads it.
+    Made on the event loop that reads it, whose lag it notes whenever it wakes the loop.
     """
 
-    def __init__(self, *, limit_events: int, limit_bytes: int) -> None:
+    def __init__(self, *, limit_events: int, limit_bytes: int, health: Health) -> None:
         self._loop = asyncio.get_running_loop()
+        self._health = health
         self._limit_events = limit_events
         self._limit_bytes = limit_bytes
         self._lock = threading.Lock()
@@ -57,6 +60,16 @@ class Outbox:
             held, self._held = self._held or [], None
             for each in (frame, *held):
                 self._append(each)
+            wake = self._must_wake()
+        if wake:
+            self._call_on_loop()
+
+    def announce(self, frame: bytes) -> None:
+        """Queue an event for a client that has no session yet; what is held goes on waiting."""
+        with self._lock:
+            if self._closed:
+                return
+            self._append(frame)
             wake = self._must_wake()
         if wake:
             self._call_on_loop()
@@ -129,9 +142,13 @@ class Outbox:
 
     def _post(self, callback: Callable[[], object]) -> None:
         try:
-            self._loop.call_soon_threadsafe(callback)
+            self._loop.call_soon_threadsafe(self._run, callback, self._loop.time())
         except RuntimeError:  # the loop is closed: the client is gone too
             return
+
+    def _run(self, callback: Callable[[], object], posted_s: float) -> None:
+        self._health.note("events", self._loop.time() - posted_s)
+        callback()
 
     def _report_overflow(self) -> None:
         if not self.overflowed.done():

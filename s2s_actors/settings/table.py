@@ -168,6 +168,22 @@ class Settings:
     queue_timeout_s: float = _setting(
         10.0, Seconds(0.01, 3600), "Longest wait of a client for a unit."
     )
+    admission: str = _setting(
+        "load",
+        Choice(("load", "units")),
+        "What a new session needs: a free unit and a machine that keeps up, or only the unit.",
+    )
+    # Late enough to be no passing peak, and early enough that it still is a conversation.
+    max_lag_s: float = _setting(
+        0.5,
+        Seconds(0.01, 60),
+        "How late sound and events may be, nine in ten of them, before new sessions must wait.",
+    )
+    max_model_wait_s: float = _setting(
+        3.0,
+        Seconds(0.01, 3600),
+        "How long work may wait for its model before new sessions must wait.",
+    )
     shutdown_timeout_s: float = _setting(
         30.0, Seconds(0, _DAY_S), "Time that running sessions get to finish when the server stops."
     )

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from s2s_actors.actors.board import Board, PoolSnapshot, UnitSnapshot, UsageTotals
+from s2s_actors.actors.health import Health, HealthLimits
+from s2s_actors.runtime.clock import ManualClock
 
 SERVING = PoolSnapshot(
     server_state="serving", queue_length=0, queue_limit=0, sessions_total=0, refused_total=0
 )
+
+
+def no_load() -> Health:
+    """The health of a process that does nothing, at a time that stands still."""
+    return Health(ManualClock(), HealthLimits())
 
 
 class FixedBoard(Board):

@@ -24,12 +24,13 @@ from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.server.endpoints import Endpoints
 from s2s_actors.server.listener import Listener
 from s2s_actors.server.options import ServerOptions
-from tests.server.boards import FixedBoard
+from tests.server.boards import FixedBoard, no_load
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
     from s2s_actors.actors.board import Board
+    from s2s_actors.actors.health import Health
 
 T = TypeVar("T")
 PATIENCE_S = 10.0
@@ -148,17 +149,19 @@ class FakePool(Watched):
 
 @contextlib.asynccontextmanager
 async def listening(
-    pool: FakePool, *, board: Board | None = None, **options: Any
+    pool: FakePool, *, board: Board | None = None, health: Health | None = None, **options: Any
 ) -> AsyncIterator[int]:
     """A listener before a pool; gives its port."""
+    health = health or no_load()
     settings = ServerOptions(**{"port": 0, "close_timeout_s": 0.5, **options})
     endpoints = Endpoints(
         board or FixedBoard(),
         (),
+        health=health,
         is_draining=lambda: False,
         show_session_ids=settings.session_ids_shown,
     )
-    async with Listener(settings, pool, endpoints) as listener:
+    async with Listener(settings, pool, endpoints, health) as listener:
         yield listener.port
 
 

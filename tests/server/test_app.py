@@ -13,7 +13,7 @@ import pytest
 from s2s_actors.actors.messages import ServerReady, Shutdown
 from s2s_actors.server.app import Stop, serve
 from s2s_actors.server.options import ServerOptions
-from tests.server.boards import FixedBoard
+from tests.server.boards import FixedBoard, no_load
 from tests.server.harness import FakePool, client, get, receive, run
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Server:
                 self.pool,
                 FixedBoard(),
                 (),
+                health=no_load(),
                 stop=self.stop,
                 on_listening=remember,
             )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed, ConnectionClosedError
 
-from s2s_actors.actors.messages import CancelClaim, Claim, ClientFrame, EndSession
+from s2s_actors.actors.messages import CancelClaim, Claim, ClientFrame, EndSession, QueueMoved
 from tests.server.harness import (
     CREATED,
     REFUSED,
@@ -20,6 +20,7 @@ from tests.server.harness import (
     receive,
     run,
 )
+from tests.support import strict_events
 
 CLEAR = '{"type":"input_audio_buffer.clear","event_id":"c1"}'
 COMMIT = '{"type":"input_audio_buffer.commit"}'
@@ -382,6 +383,56 @@ def test_a_client_that_leaves_the_queue_gives_its_claim_up() -> None:
     run(scenario())
 
 
+def test_a_client_that_waits_is_told_where_it_stands_if_it_has_asked_for_that() -> None:
+    async def scenario() -> None:
+        pool = FakePool(None)
+        async with (
+            listening(pool) as port,
+            client(port, "/v1/realtime?queue_events=1") as ws,
+        ):
+            await ws.send("{")
+            (claim,) = await pool.got(Claim)
+            assert claim.news is not None
+            claim.news.put(QueueMoved(2, None))
+            told = await receive(ws)
+            strict_events.validate(told)
+            del told["event_id"]
+            assert told == {"type": "queue.position", "position": 2, "estimated_wait_s": None}
+            claim.news.put(QueueMoved(1, 12.345))
+            told = await receive(ws)
+            assert (told["position"], told["estimated_wait_s"]) == (1, 12.3)
+            pool.grant(claim)
+            types = [(await receive(ws))["type"] for _ in range(2)]
+            assert types == ["session.created", "error"]
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("path", ["/v1/realtime", "/v1/realtime?queue_events=0"])
+def test_a_client_that_waits_is_told_nothing_before_its_session_unless_it_asks(path: str) -> None:
+    async def scenario() -> None:
+        pool = FakePool(None)
+        async with listening(pool) as port, client(port, path) as ws:
+            (claim,) = await pool.got(Claim)
+            assert claim.news is None
+            pool.grant(claim)
+            assert (await receive(ws))["type"] == "session.created"
+
+    run(scenario())
+
+
+def test_news_of_something_else_than_the_line_are_a_fault() -> None:
+    async def scenario() -> None:
+        pool = FakePool(None)
+        async with listening(pool) as port, client(port, "/v1/realtime?queue_events=1"):
+            (claim,) = await pool.got(Claim)
+            assert claim.news is not None
+            with pytest.raises(TypeError):
+                claim.news.put("hello")
+
+    run(scenario())
+
+
 def test_a_client_that_does_not_read_is_cut_and_the_unit_comes_back() -> None:
     async def scenario() -> None:
         pool = FakePool()
@@ -415,7 +466,7 @@ def test_a_client_that_does_not_answer_pings_is_found() -> None:
     async def scenario() -> None:
         pool = FakePool()
         pings = {"ping_interval_s": 0.05, "ping_timeout_s": 0.05}
-        async with listening(pool, board=None, close_timeout_s=60, **pings) as port:
+        async with listening(pool, board=None, health=None, close_timeout_s=60, **pings) as port:
             raw = await open_raw(port, pool)
             await pool.ended()
             await raw.close()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from s2s_actors.actors.health import Health, HealthLimits
 from s2s_actors.actors.lease import Lease
 from s2s_actors.backends.base import ModelInfo
 from s2s_actors.protocol.pacing import TurnPace
+from s2s_actors.runtime.clock import ManualClock
 from s2s_actors.server.endpoints import Endpoints
-from tests.server.boards import SERVING, FixedBoard, unit
+from tests.server.boards import SERVING, FixedBoard, no_load, unit
 
 if TYPE_CHECKING:
     from s2s_actors.actors.board import UnitSnapshot
@@ -31,7 +34,12 @@ class Loaded:
 
 
 def ask(path: str, board: FixedBoard | None = None, **options: Any) -> tuple[int, Any]:
-    given: dict[str, Any] = {"is_draining": lambda: False, "show_session_ids": True, **options}
+    given: dict[str, Any] = {
+        "health": no_load(),
+        "is_draining": lambda: False,
+        "show_session_ids": True,
+        **options,
+    }
     response = Endpoints(board or FixedBoard(), [Loaded()], **given).answer(path)
     assert response.headers["Content-Type"] == "application/json"
     assert response.headers["Content-Length"] == str(len(response.body))
@@ -47,10 +55,10 @@ UNITS: tuple[UnitSnapshot, ...] = (
 
 
 def test_the_pool_counts_every_state_and_every_unit_that_is_not_idle() -> None:
-    pool = dataclasses.replace(SERVING, queue_length=2, queue_limit=8)
+    pool = dataclasses.replace(SERVING, queue_length=2, queue_limit=8, estimated_wait_s=7.5)
     status, value = ask("/v1/pool", FixedBoard(*UNITS, pool=pool))
     assert status == 200
-    assert set(value) == {"size", "in_use", "counts", "queue", "units"}
+    assert set(value) == {"size", "in_use", "counts", "queue", "load", "totals", "units"}
     assert (value["size"], value["in_use"]) == (4, 3)
     assert value["counts"] == {
         "idle": 1,
@@ -59,7 +67,12 @@ def test_the_pool_counts_every_state_and_every_unit_that_is_not_idle() -> None:
         "draining": 1,
         "quarantined": 1,
     }
-    assert value["queue"] == {"length": 2, "limit": 8}
+    assert value["queue"] == {
+        "length": 2,
+        "limit": 8,
+        "oldest_wait_s": None,
+        "estimated_wait_s": 7.5,
+    }
     assert value["units"][1] == {
         "index": 1,
         "state": "active",
@@ -71,6 +84,67 @@ def test_the_pool_counts_every_state_and_every_unit_that_is_not_idle() -> None:
         "epoch": 0,
         "last_turn": None,
     }
+
+
+def test_the_pool_tells_how_long_the_first_of_the_line_has_waited_by_now() -> None:
+    pool = dataclasses.replace(SERVING, waiting_since=time.time() - 5)
+    shown = ask("/v1/pool", FixedBoard(pool=pool))[1]["queue"]["oldest_wait_s"]
+    assert 5 <= shown < 60
+    ahead = dataclasses.replace(SERVING, waiting_since=time.time() + 60)
+    assert ask("/v1/pool", FixedBoard(pool=ahead))[1]["queue"]["oldest_wait_s"] == 0
+
+
+def test_the_pool_counts_who_waited_and_who_was_refused_and_for_what() -> None:
+    pool = dataclasses.replace(
+        SERVING, sessions_total=9, waited_total=4, refused_total=3, refused_for_load_total=2
+    )
+    assert ask("/v1/pool", FixedBoard(pool=pool))[1]["totals"] == {
+        "sessions": 9,
+        "waited": 4,
+        "refused": 3,
+        "refused_for_load": 2,
+    }
+
+
+def busy() -> Health:
+    """The health of a process that hears half a second too late."""
+    health = Health(ManualClock(), HealthLimits(0.5, 3.0), lambda: 1.5)
+    for _ in range(100):
+        health.note("hearing", 1.0)
+    return health
+
+
+def test_the_load_is_told_as_a_figure_and_in_words() -> None:
+    assert ask("/v1/pool", FixedBoard(*UNITS), health=busy())[1]["load"] == {
+        "figure": 2.0,
+        "admitting": False,
+        "over": ["hearing is 1.0 s behind"],
+        "late_s": {"hearing": 1.0, "events": 0.0, "models": 1.5},
+    }
+    assert ask("/v1/pool", FixedBoard(*UNITS))[1]["load"] == {
+        "figure": 0.0,
+        "admitting": True,
+        "over": [],
+        "late_s": {"hearing": 0.0, "events": 0.0, "models": 0.0},
+    }
+
+
+def test_an_overloaded_server_is_not_ready_and_says_why() -> None:
+    assert ask("/ready", FixedBoard(*UNITS), health=busy()) == (
+        503,
+        {
+            "ready": False,
+            "state": "serving",
+            "reason": "overloaded",
+            "over": ["hearing is 1.0 s behind"],
+        },
+    )
+
+
+def test_a_server_without_sessions_is_ready_whatever_its_load() -> None:
+    board = FixedBoard(unit(0), unit(1))
+    assert ask("/ready", board, health=busy()) == (200, {"ready": True, "state": "serving"})
+    assert ask("/v1/pool", board, health=busy())[1]["load"]["admitting"]
 
 
 def test_the_pool_tells_how_long_the_last_turn_of_a_session_waited_and_why() -> None:

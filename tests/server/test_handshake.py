@@ -12,14 +12,16 @@ from websockets.typing import Subprotocol
 
 from s2s_actors.server.endpoints import Endpoints
 from s2s_actors.server.handshake import Gate, Target, select_subprotocol, target_of
-from tests.server.boards import FixedBoard
+from tests.server.boards import FixedBoard, no_load
 
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
 
 NO_CONNECTION = cast("ServerConnection", None)
 UPGRADE = {"Upgrade": "websocket", "Connection": "Upgrade"}
-GATE = Gate(Endpoints(FixedBoard(), (), is_draining=lambda: False, show_session_ids=True))
+GATE = Gate(
+    Endpoints(FixedBoard(), (), health=no_load(), is_draining=lambda: False, show_session_ids=True)
+)
 
 
 def ask(path: str, headers: dict[str, str] | None = None) -> Response | None:
@@ -39,6 +41,8 @@ def error_of(response: Response | None) -> Any:
         "/v1/realtime?intent=transcription",
         "/v1/realtime?model=&x=y",
         "/v1/realtime?conduct=plain",
+        "/v1/realtime?queue_events=1",
+        "/v1/realtime?queue_events=0",
     ],
 )
 def test_an_upgrade_of_the_realtime_path_becomes_a_session(path: str) -> None:
@@ -80,10 +84,15 @@ def test_attaching_to_a_call_is_refused_because_there_is_none() -> None:
     assert error_of(response)["param"] == "call_id"
 
 
-def test_an_unknown_intent_is_refused() -> None:
-    response = ask("/v1/realtime?intent=translation", UPGRADE)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("intent", "translation"), ("conduct", "polite"), ("queue_events", "yes")],
+)
+def test_a_value_that_is_not_known_is_refused(name: str, value: str) -> None:
+    response = ask(f"/v1/realtime?{name}={value}", UPGRADE)
     assert response is not None
     assert response.status_code == 400
+    assert error_of(response)["param"] == name
 
 
 @pytest.mark.parametrize("path", ["/v1/pool", "/", "/v1/realtime/", "/v1/realtimes"])
@@ -107,8 +116,9 @@ def test_a_plain_request_reaches_the_endpoints() -> None:
 
 
 def test_the_target_is_read_from_the_query() -> None:
-    request = Request("/v1/realtime?model=a%2Fb&intent=transcription&model=c", Headers())
-    assert target_of(request) == Target("a/b", "transcription", None)
+    path = "/v1/realtime?model=a%2Fb&intent=transcription&model=c&queue_events=1"
+    request = Request(path, Headers())
+    assert target_of(request) == Target("a/b", "transcription", None, None, "1")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from s2s_actors.errors import SetupError
 from s2s_actors.server.endpoints import Endpoints
 from s2s_actors.server.listener import Listener, bind
 from s2s_actors.server.options import ServerOptions
-from tests.server.boards import FixedBoard
+from tests.server.boards import FixedBoard, no_load
 from tests.server.harness import (
     PATIENCE_S,
     FakePool,
@@ -51,9 +51,11 @@ def test_a_port_that_two_servers_have_bound_goes_to_the_first_that_listens() -> 
     second.listen()
 
     async def scenario() -> None:
-        endpoints = Endpoints(FixedBoard(), (), is_draining=lambda: False, show_session_ids=False)
+        endpoints = Endpoints(
+            FixedBoard(), (), health=no_load(), is_draining=lambda: False, show_session_ids=False
+        )
         with pytest.raises(SetupError, match="in use"):
-            async with Listener(ServerOptions(), FakePool(), endpoints, sock=first):
+            async with Listener(ServerOptions(), FakePool(), endpoints, no_load(), sock=first):
                 pass
 
     with first, second:
@@ -226,7 +228,9 @@ def test_closing_the_listener_ends_sessions_and_cuts_what_hangs() -> None:
         pool = FakePool()
         timeouts = {"write_timeout_s": 60, "handshake_timeout_s": 60, "close_timeout_s": 0.2}
         async with contextlib.AsyncExitStack() as stack:
-            port = await stack.enter_async_context(listening(pool, board=None, **timeouts))
+            port = await stack.enter_async_context(
+                listening(pool, board=None, health=None, **timeouts)
+            )
             silent = await RawClient.open(port, handshake=False)
             stuck = await RawClient.open(port, limit=1024)
             (claim,) = await pool.got(Claim)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import Any
 
 import pytest
 
+from s2s_actors.actors.health import Health, HealthLimits
+from s2s_actors.runtime.clock import ManualClock
 from s2s_actors.server.outbox import Farewell, Outbox
+from tests.server.boards import no_load
 from tests.server.harness import run
 
 
-def make(limit_events: int = 100, limit_bytes: int = 1000) -> Outbox:
-    return Outbox(limit_events=limit_events, limit_bytes=limit_bytes)
+def make(limit_events: int = 100, limit_bytes: int = 1000, health: Health | None = None) -> Outbox:
+    return Outbox(limit_events=limit_events, limit_bytes=limit_bytes, health=health or no_load())
 
 
 async def drain(outbox: Outbox) -> list[bytes | Farewell]:
@@ -132,6 +136,58 @@ def test_an_answer_waits_for_the_first_event_of_the_session() -> None:
         outbox.answer(b"error 3")
         outbox.close(1000, "")
         assert (await drain(outbox))[:-1] == [b"created", b"error 1", b"error 2", b"error 3"]
+
+    run(scenario())
+
+
+def test_what_is_announced_comes_at_once_and_is_no_first_event() -> None:
+    async def scenario() -> None:
+        outbox = make()
+        outbox.answer(b"error")
+        outbox.announce(b"you are next")
+        assert await outbox.next() == b"you are next"
+        outbox.send(b"created")
+        outbox.close(1000, "")
+        outbox.announce(b"too late")
+        assert (await drain(outbox))[:-1] == [b"created", b"error"]
+
+    run(scenario())
+
+
+def test_an_announcement_wakes_who_waits() -> None:
+    async def scenario() -> None:
+        outbox = make()
+        reader = asyncio.create_task(outbox.next())
+        await asyncio.sleep(0)
+        await asyncio.to_thread(outbox.announce, b"you are next")
+        assert await reader == b"you are next"
+
+    run(scenario())
+
+
+def test_how_late_the_loop_is_woken_is_noted() -> None:
+    class Notes(Health):
+        def __init__(self) -> None:
+            super().__init__(ManualClock(), HealthLimits())
+            self.late_s: list[float] = []
+
+        def note(self, source: str, late_s: float) -> None:
+            assert source == "events"
+            self.late_s.append(late_s)
+
+    async def scenario() -> None:
+        notes = Notes()
+        outbox = make(health=notes)
+        before_s = asyncio.get_running_loop().time()
+        outbox.send(b"a")
+        time.sleep(0.02)  # noqa: ASYNC251 - a loop that is busy with something else
+        await asyncio.sleep(0)
+        passed_s = asyncio.get_running_loop().time() - before_s
+        (late_s,) = notes.late_s
+        assert 0.02 <= late_s <= passed_s
+        await outbox.next()
+        await asyncio.sleep(0)
+        assert len(notes.late_s) == 1, "an outbox in which nothing happens wakes nobody"
 
     run(scenario())
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from s2s_actors.actors.health import Health
     from s2s_actors.backends.mcp_base import McpGateway
     from s2s_actors.backends.script import Script
     from s2s_actors.runtime.outlet import Outlet
@@ -131,7 +132,9 @@ class RunningServer(Address):
         # To the echo guard, a user who speaks in tones sounds like a voice of tones.
         tones = isinstance(self._models.tts, ScriptedTts)
         guard = {"echo_guard": "off"} if tones else {}
-        self.settings = Settings(**{"port": 0, "units": 2, **guard, **settings})
+        # How busy the machine is that runs the tests must not decide them.
+        given = {"port": 0, "units": 2, "admission": "units", **guard, **settings}
+        self.settings = Settings(**given)
         self._options = options or {}
         self._clock = SystemClock()
         self._mcp = mcp or HttpMcp()
@@ -170,11 +173,10 @@ class RunningServer(Address):
 
     def _run(self) -> None:
         watch = PoolWatch()
-        pool = plant(self.settings, self._models, self.board, self._clock, self._mcp).start_pool(
-            watch
-        )
+        built = plant(self.settings, self._models, self.board, self._clock, self._mcp)
+        pool = built.start_pool(watch)
         try:
-            asyncio.run(self._serve(pool, watch))
+            asyncio.run(self._serve(pool, watch, built.around.health))
         except BaseException as error:
             if self._listening.done():
                 raise
@@ -184,7 +186,7 @@ class RunningServer(Address):
             self._clock.close()
             self._mcp.close()
 
-    async def _serve(self, pool: Outlet, watch: PoolWatch) -> None:
+    async def _serve(self, pool: Outlet, watch: PoolWatch, health: Health) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = Stop()
         options = ServerOptions(
@@ -201,6 +203,7 @@ class RunningServer(Address):
             pool,
             self.board,
             self._models,
+            health=health,
             stop=self._stop,
             pool_watch=watch,
             on_listening=self._listening.set_result,

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from s2s_actors.protocol.server_events import TurnWaterfall
+from s2s_actors.protocol.server_events import QueuePosition, TurnWaterfall
 from tests.conformance.realtime_conformance import strict_events
 from tests.conformance.realtime_conformance.strict_events import (
     EXTRA_FIELDS,
@@ -23,6 +23,7 @@ from tests.conformance.realtime_conformance.strict_events import (
 __all__ = [
     "EXTRA_FIELDS",
     "FREE_FORM",
+    "INCLUDED_EVENTS",
     "NOT_OVER_WEBSOCKET",
     "NULLS",
     "OWN_EVENTS",
@@ -30,7 +31,10 @@ __all__ = [
     "validate",
 ]
 
-OWN_EVENTS = frozenset({"turn.waterfall"})
+INCLUDED_EVENTS = frozenset({"turn.waterfall"})
+"""Those of our own events that a session includes."""
+
+OWN_EVENTS = INCLUDED_EVENTS | {"queue.position"}
 """Types of events that stock clients do not know."""
 
 
@@ -42,23 +46,26 @@ def validate(event: dict[str, Any]) -> None:
             own and has not its shape.
     """
     if event.get("type") in OWN_EVENTS:
-        _validate_waterfall(event)
+        read = _validate_own(event)
+        if isinstance(read, TurnWaterfall):
+            steps = sum(step.ms for step in read.steps)
+            assert steps == read.total_ms, f"it does not add up: {event}"
     else:
         strict_events.validate(_without_own_include(event))
 
 
-def _validate_waterfall(event: dict[str, Any]) -> None:
+def _validate_own(event: dict[str, Any]) -> QueuePosition | TurnWaterfall:
     try:
-        read = msgspec.convert(event, TurnWaterfall, strict=True)
+        read = msgspec.convert(event, QueuePosition | TurnWaterfall, strict=True)
     except msgspec.ValidationError as error:
         raise AssertionError(f"{error}\nin {event}") from None
     assert msgspec.json.decode(msgspec.json.encode(read)) == event, f"unknown fields in {event}"
-    assert sum(step.ms for step in read.steps) == read.total_ms, f"it does not add up: {event}"
+    return read
 
 
 def _without_own_include(event: dict[str, Any]) -> dict[str, Any]:
     session = event.get("session")
     if not isinstance(session, dict) or not isinstance(session.get("include"), list):
         return event
-    include = [name for name in session["include"] if name not in OWN_EVENTS]
+    include = [name for name in session["include"] if name not in INCLUDED_EVENTS]
     return event | {"session": session | {"include": include}}
