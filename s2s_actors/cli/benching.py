@@ -103,8 +103,23 @@ def bench(  # noqa: PLR0913 - one for each flag
         ),
     ] = 0.0,
     duration: Annotated[
-        float, typer.Option("--duration", metavar="SECONDS", min=1, help="Length of the soak.")
+        float,
+        typer.Option("--duration", metavar="SECONDS", min=1, help="Length of the soak or crowd."),
     ] = 60.0,
+    sweep: Annotated[
+        str | None,
+        typer.Option("--sweep", metavar="N,N,...", help="Sizes of the crowd, each in its turn."),
+    ] = None,
+    talking: Annotated[
+        float,
+        typer.Option(
+            "--talking", metavar="PERCENT", min=0, max=50, help="Share of a crowd that speaks."
+        ),
+    ] = 5.0,
+    piece: Annotated[
+        int,
+        typer.Option("--piece", metavar="MS", min=5, max=500, help="Audio in an event of a crowd."),
+    ] = 20,
     timeout: Timeout = 30.0,
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Where the whole result goes.")
@@ -140,6 +155,9 @@ def bench(  # noqa: PLR0913 - one for each flag
         instructions=instructions,
         stagger_s=stagger,
         duration_s=duration,
+        sweep=_sweep(sweep, scenario or []),
+        talking_percent=talking,
+        piece_ms=piece,
         timeout_s=timeout,
         json=json,
         html=html,
@@ -161,6 +179,7 @@ bench.__doc__ = taught(
     "s2s-actors bench --audio a.wav --audio b.wav --reference texts.tsv",
     "s2s-actors bench --scenario burst --sessions 8 --stagger 1.3",
     "s2s-actors bench --scenario soak --sessions 4 --duration 600",
+    "s2s-actors bench --scenario crowd --sessions 100 -- --stt scripted --llm scripted",
     "s2s-actors bench -- --llm openai --llm-base-url http://127.0.0.1:8000/v1 --llm-model m",
 )
 
@@ -182,3 +201,18 @@ def _scenarios(wanted: Sequence[str]) -> tuple[ScenarioName, ...]:
             f"there is no scenario {unknown[0]!r}", hint=f"known are {', '.join(SCENARIOS)}, all"
         )
     return tuple(name for name in SCENARIOS if name in wanted or _ALL in wanted)
+
+
+def _sweep(sizes: str | None, wanted: Sequence[str]) -> tuple[int, ...]:
+    """The sizes of a crowd, smallest first."""
+    if sizes is None:
+        return ()
+    if list(wanted) != ["crowd"]:
+        raise SetupError("--sweep is for the scenario crowd alone")
+    try:
+        numbers = sorted({int(size) for size in sizes.split(",")})
+    except ValueError as error:
+        raise SetupError(f"--sweep takes numbers with commas between, not {sizes!r}") from error
+    if numbers[0] < 1:
+        raise SetupError("--sweep takes numbers from 1 on")
+    return tuple(numbers)

@@ -26,7 +26,7 @@ _STATE_STYLES: Final = {
 
 
 def pool_table(pool: Mapping[str, object], *, now_s: float) -> Group:
-    """The figures of the pool, one line a unit, and how long its latest turn waited, and why.
+    """The figures of the pool and its load, a line a unit, and how long its latest turn waited.
 
     Args:
         pool: What ``GET /v1/pool`` answers; fields that lack or have a wrong type are blank.
@@ -46,7 +46,22 @@ def pool_table(pool: Mapping[str, object], *, now_s: float) -> Group:
             _shown(unit.get("restarts")),
             _shown(unit.get("epoch")),
         )
-    return Group(_header(pool), table, *_last_turns(units, now_s))
+    return Group(_header(pool), *_load(pool.get("load")), table, *_last_turns(units, now_s))
+
+
+def _load(load: object) -> list[Text]:
+    """How busy the server is, and why it takes no more sessions, if it does not."""
+    figure = load.get("figure") if isinstance(load, dict) else None
+    if not isinstance(load, dict) or not isinstance(figure, int | float):
+        return []
+    line = Text(f"load {figure:.0%} of what is in time")
+    over = load.get("over")
+    reasons = [_shown(each) for each in over] if isinstance(over, list) else []
+    if load.get("admitting") is False:
+        line = Text.assemble(line, ("  new sessions must wait", "bold red"))
+    if reasons:
+        line.append(f": {'; '.join(reasons)}")
+    return [line]
 
 
 def _last_turns(units: list[dict[str, object]], now_s: float) -> list[Text]:
@@ -110,7 +125,11 @@ def _header(pool: Mapping[str, object]) -> Text:
 
 def _waiting(queue: object) -> str:
     length = queue.get("length") if isinstance(queue, dict) else queue
-    return f"{length} waiting" if isinstance(length, int) and length else ""
+    if not isinstance(length, int) or not length:
+        return ""
+    waited_s = queue.get("oldest_wait_s") if isinstance(queue, dict) else None
+    since = f", the first for {_duration(int(waited_s))}" if isinstance(waited_s, float) else ""
+    return f"{length} waiting{since}"
 
 
 def _shown(value: object) -> str:

@@ -27,6 +27,7 @@ from s2s_actors.client.bench.crowd_plan import (
 from s2s_actors.client.bench.crowd_point import CrowdPoint, judged, with_rows
 from s2s_actors.client.bench.crowd_rows import crowd_row
 from s2s_actors.client.bench.crowd_usage import Meter
+from s2s_actors.client.bench.names import ALONE
 from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.rows import Place
 from s2s_actors.client.bench.seats import settings_for
@@ -90,7 +91,7 @@ class _Crowd:
     async def measure(self) -> None:
         """Keep what a session alone shows, and then all of them."""
         server, options = self._server, self._options
-        alone = self._rows(await self._stream(self._alone(), None), "crowd, alone")
+        alone = self._rows(await self._stream(self._alone(), None), self._scenario + ALONE)
         probes: list[Probe] = []
         async with probing(self._scenario, [server], options, probes):
             streamed = await self._stream(self._together(), server.pid)
@@ -107,7 +108,7 @@ class _Crowd:
             client_cores=outcome.cpu_s / outcome.seconds if outcome.seconds else 0.0,
             usage=streamed.usage,
         )
-        for row in rows:
+        for row in [*alone, *rows]:
             self._watch.add(row)
         self._watch.probes += probes
         self._watch.crowds.append(judged(with_rows(point, rows, alone)))

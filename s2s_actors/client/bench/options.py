@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["SCENARIOS", "BenchOptions", "Eagerness", "ScenarioName", "TurnDetection"]
 
 ScenarioName: TypeAlias = Literal[
-    "turns", "barge-in", "pauses", "backchannel", "noise", "burst", "conversation", "soak"
+    "turns", "barge-in", "pauses", "backchannel", "noise", "burst", "conversation", "soak", "crowd"
 ]
 SCENARIOS: Final[tuple[ScenarioName, ...]] = get_args(ScenarioName)
 TurnDetection: TypeAlias = Literal["server_vad", "semantic_vad", "as-is"]
@@ -36,7 +36,10 @@ class BenchOptions:
         eagerness: Of ``semantic_vad``, None for the server's default.
         instructions: System prompt of the sessions, None for one that asks for short answers.
         stagger_s: Time between the questions of a burst.
-        duration_s: Length of the soak.
+        duration_s: Length of the soak, and of each crowd.
+        sweep: Sizes of the crowd, one after the other; just ``sessions`` if there are none.
+        talking_percent: Share of a crowd that speaks at any moment.
+        piece_ms: Audio in each event of a crowd.
         timeout_s: Longest silence of a server.
         json: Where the whole result goes.
         html: Where the page goes.
@@ -58,6 +61,9 @@ class BenchOptions:
     instructions: str | None = None
     stagger_s: float = 0.0
     duration_s: float = 60.0
+    sweep: tuple[int, ...] = ()
+    talking_percent: float = 5.0
+    piece_ms: int = 20
     timeout_s: float = 30.0
     json: Path | None = None
     html: Path | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -15,6 +16,7 @@ from s2s_actors.client.bench.barge_in import barge_in
 from s2s_actors.client.bench.burst import burst
 from s2s_actors.client.bench.clips import load_clips, references
 from s2s_actors.client.bench.conversation import run_conversation
+from s2s_actors.client.bench.crowd import run_crowd
 from s2s_actors.client.bench.noise_trials import noises
 from s2s_actors.client.bench.page import as_html
 from s2s_actors.client.bench.result import Result, as_json, machine, write_text
@@ -55,8 +57,13 @@ _MAKERS: Final[Mapping[ScenarioName, Callable[[BenchOptions, Sequence[Clip]], Sc
 _RUNNERS: Final[Mapping[ScenarioName, _Runner]] = {
     "conversation": run_conversation,
     "soak": run_soak,
+    "crowd": run_crowd,
 }
 """Those that know themselves what comes when."""
+
+
+_BEFORE_CROWD: Final = 1
+"""Before a crowd there was only the session that was alone."""
 
 
 def run(options: BenchOptions) -> int:
@@ -69,12 +76,15 @@ def run(options: BenchOptions) -> int:
     try:
         texts = references(options.reference) if options.reference else {}
         clips = load_clips(options.audio, texts)
-        with _servers(options) as servers:
-            try:
-                asyncio.run(_measure(options, servers, clips, watch))
-            except KeyboardInterrupt:
-                interrupted = True  # what has been measured is worth showing
-            result = _result(options, servers, watch)
+        for leg in _legs(options):
+            with _servers(leg) as servers:
+                try:
+                    asyncio.run(_measure(leg, servers, clips, watch))
+                except KeyboardInterrupt:
+                    interrupted = True  # what has been measured is worth showing
+                result = _result(options, servers, watch)
+            if interrupted:
+                break
         _report(options, result)
     except S2SError as error:
         show_error(error)
@@ -86,6 +96,11 @@ def run(options: BenchOptions) -> int:
     return 0 if all(summary.measured for summary in result.summaries) else 1
 
 
+def _legs(options: BenchOptions) -> list[BenchOptions]:
+    """A sweep is run with a fresh server for each size, so that memory tells something."""
+    return [replace(options, sessions=size) for size in options.sweep] or [options]
+
+
 @contextmanager
 def _servers(options: BenchOptions) -> Iterator[list[Server]]:
     """The servers under test; without an address the first one is our own."""
@@ -93,11 +108,17 @@ def _servers(options: BenchOptions) -> Iterator[list[Server]]:
     if options.url is not None:
         yield [look_at("A", options.url), *others]
         return
-    # One for each session, one for the idle client, and as many that may still be draining.
-    command = serve_command(options.serve_args, units=2 * options.sessions + 1)
+    command = serve_command(options.serve_args, units=_units(options))
     sys.stderr.write("starting a server ...\n")
     with termination_unwinds(), ServerProcess(command) as process:
-        yield [look_at("A", process.wait_until_ready()), *others]
+        own = look_at("A", process.wait_until_ready())
+        yield [replace(own, pid=process.pid), *others]
+
+
+def _units(options: BenchOptions) -> int:
+    """One for each session, one for the idle client, and as many that may still be draining."""
+    draining = _BEFORE_CROWD if options.scenarios == ("crowd",) else options.sessions
+    return options.sessions + 1 + draining
 
 
 async def _measure(
@@ -122,6 +143,7 @@ def _result(options: BenchOptions, servers: Sequence[Server], watch: Watch) -> R
         summaries=summarise(watch.rows),
         rows=watch.rows,
         probes=watch.probes,
+        crowds=watch.crowds,
         pools={server.name: ask_for(server.url, "/v1/pool") for server in servers},
         machine=machine(),
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from s2s_actors.client.bench.burst_figures import burst_figures
+from s2s_actors.client.bench.crowd_rows import CrowdRow, crowd_figures
 from s2s_actors.client.bench.figures import Count, Figure, Ratio, count_of, figure_of, ratio_of
 from s2s_actors.client.bench.names import ALONE
 from s2s_actors.client.bench.rows import BackchannelRow, BargeInRow, NoiseRow, TurnRow
@@ -102,6 +103,7 @@ def _of_kind(rows: Sequence[Row]) -> tuple[Figures, Counts]:
         _barge_ins([row for row in rows if isinstance(row, BargeInRow)]),
         _backchannels([row for row in rows if isinstance(row, BackchannelRow)]),
         _noises([row for row in rows if isinstance(row, NoiseRow)]),
+        crowd_figures([row for row in rows if isinstance(row, CrowdRow)]),
     ):
         figures |= part_figures
         counts |= part_counts

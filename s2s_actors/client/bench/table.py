@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from s2s_actors.client.bench.crowd_words import crowd_line
 from s2s_actors.client.bench.figures import ENOUGH_FOR
 from s2s_actors.client.bench.names import COUNTS, RATIOS, counts_of, figure_name, figures_of
 from s2s_actors.client.folding import printable
@@ -35,6 +36,8 @@ def show_result(console: Console, result: Result) -> None:
     for summary in result.summaries:
         console.print()
         console.print(_table(summary))
+    for point in result.crowds:
+        console.print(Text(printable(crowd_line(point))), soft_wrap=True)
     for probe in result.probes:
         console.print(Text(printable(_probe_line(probe))), soft_wrap=True)
     for name, pool in result.pools.items():

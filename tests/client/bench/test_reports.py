@@ -94,7 +94,7 @@ def test_the_json_has_the_documented_keys_and_every_row() -> None:
     data = json.loads(as_json(a_result()))
     assert set(data) == {
         *("format", "made_at", "options", "machine", "servers", "pools"),
-        *("summaries", "probes", "rows"),
+        *("summaries", "probes", "rows", "crowds"),
     }
     assert data["format"] == 1
     assert data["options"]["command"] == "s2s-actors bench --window 200"
