@@ -71,6 +71,31 @@ def test_a_turn_of_another_shape_does_not_break_it(turn: object) -> None:
     assert "\x1b" not in printed
 
 
+def test_the_load_has_a_line_and_says_why_new_sessions_must_wait() -> None:
+    load = {"figure": 1.6, "admitting": False, "over": ["hearing is 0.8 s behind"]}
+    assert table_of({"load": load}).splitlines()[1].rstrip() == (
+        "load 160% of what is in time  new sessions must wait: hearing is 0.8 s behind"
+    )
+    calm = table_of({"load": {"figure": 0.2, "admitting": True, "over": []}})
+    assert calm.splitlines()[1].rstrip() == "load 20% of what is in time"
+
+
+@pytest.mark.parametrize(
+    "load",
+    [None, 7, {}, {"figure": "x"}, {"figure": 1, "over": 3}, {"figure": 1, "over": ["\x1b"]}],
+)
+def test_a_load_of_another_shape_does_not_break_it(load: object) -> None:
+    printed = table_of({"load": load, "units": [unit("idle")]})
+    assert "idle" in printed
+    assert "\x1b" not in printed
+
+
+def test_the_line_tells_how_long_its_first_one_has_waited() -> None:
+    queue = {"length": 3, "limit": 8, "oldest_wait_s": 75.2, "estimated_wait_s": None}
+    assert "3 waiting, the first for 1 min 15 s" in table_of({"queue": queue})
+    assert "2 waiting" in table_of({"queue": {"length": 2, "oldest_wait_s": None}})
+
+
 def test_a_session_id_can_t_steer_the_terminal() -> None:
     assert "\x1b" not in table_of({"units": [{**unit("active"), "session_id": "\x1b[2J"}]})
 

@@ -37,6 +37,7 @@ _BYTES_PER_MS = 48
 AUDIO_DELTA = "response.output_audio.delta"
 REFUSALS = (
     "session_limit_reached",
+    "server_is_overloaded",
     "server_shutting_down",
     "server_starting",
     "internal_error",
