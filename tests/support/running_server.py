@@ -142,6 +142,7 @@ class RunningServer(Address):
         self._thread = threading.Thread(target=self._run, name="server")
         self._loop: asyncio.AbstractEventLoop
         self._stop: Stop
+        self.health: Health
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -174,9 +175,10 @@ class RunningServer(Address):
     def _run(self) -> None:
         watch = PoolWatch()
         built = plant(self.settings, self._models, self.board, self._clock, self._mcp)
+        self.health = built.around.health
         pool = built.start_pool(watch)
         try:
-            asyncio.run(self._serve(pool, watch, built.around.health))
+            asyncio.run(self._serve(pool, watch))
         except BaseException as error:
             if self._listening.done():
                 raise
@@ -186,7 +188,7 @@ class RunningServer(Address):
             self._clock.close()
             self._mcp.close()
 
-    async def _serve(self, pool: Outlet, watch: PoolWatch, health: Health) -> None:
+    async def _serve(self, pool: Outlet, watch: PoolWatch) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = Stop()
         options = ServerOptions(
@@ -203,7 +205,7 @@ class RunningServer(Address):
             pool,
             self.board,
             self._models,
-            health=health,
+            health=self.health,
             stop=self._stop,
             pool_watch=watch,
             on_listening=self._listening.set_result,
