@@ -1,7 +1,8 @@
 """The scenario ``crowd``: many sessions that are listened to, few of which speak at a time.
 
 First a session that is alone says each clip once; then all stream at once, in a process of
-their own. Nobody comes or goes while it is measured.
+their own. Nobody comes or goes while it is measured. In a sweep only the first server is asked
+what a session alone shows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from s2s_actors.client.audio_file import duration_ms
 from s2s_actors.client.bench.crowd_plan import (
     Outcome,
     Plan,
@@ -25,7 +27,7 @@ from s2s_actors.client.bench.crowd_plan import (
     sound_of,
 )
 from s2s_actors.client.bench.crowd_point import CrowdPoint, judged, with_rows
-from s2s_actors.client.bench.crowd_rows import crowd_row
+from s2s_actors.client.bench.crowd_rows import CrowdRow, crowd_row
 from s2s_actors.client.bench.crowd_usage import Meter
 from s2s_actors.client.bench.names import ALONE
 from s2s_actors.client.bench.probing import probing
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from s2s_actors.client.bench.clips import Clip
-    from s2s_actors.client.bench.crowd_rows import CrowdRow
     from s2s_actors.client.bench.crowd_usage import Usage
     from s2s_actors.client.bench.options import BenchOptions
     from s2s_actors.client.bench.result import Probe
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run_crowd"]
 
-_ALONE: Final = 6
+_ALONE: Final = "crowd" + ALONE
+_CLIPS_ALONE: Final = 6
 """At most so many clips are said alone."""
 
 _SCRIPT: Final = {"answers": ["Yes."]}
@@ -91,7 +93,7 @@ class _Crowd:
     async def measure(self) -> None:
         """Keep what a session alone shows, and then all of them."""
         server, options = self._server, self._options
-        alone = self._rows(await self._stream(self._alone(), None), self._scenario + ALONE)
+        alone = await self._alone_rows()
         probes: list[Probe] = []
         async with probing(self._scenario, [server], options, probes):
             streamed = await self._stream(self._together(), server.pid)
@@ -108,10 +110,23 @@ class _Crowd:
             client_cores=outcome.cpu_s / outcome.seconds if outcome.seconds else 0.0,
             usage=streamed.usage,
         )
-        for row in [*alone, *rows]:
+        for row in rows:
             self._watch.add(row)
         self._watch.probes += probes
         self._watch.crowds.append(judged(with_rows(point, rows, alone)))
+
+    async def _alone_rows(self) -> list[CrowdRow]:
+        """What a session shows that is alone; in a sweep it is not asked again."""
+        known = [
+            row
+            for row in self._watch.rows
+            if isinstance(row, CrowdRow) and _place(row) == (_ALONE, self._server.name)
+        ]
+        if not known:
+            known = self._rows(await self._stream(self._alone(), None), _ALONE)
+            for row in known:
+                self._watch.add(row)
+        return known
 
     def _rows(self, streamed: _Streamed, scenario: str) -> list[CrowdRow]:
         names = [clip.name for clip in self._clips]
@@ -126,13 +141,13 @@ class _Crowd:
         ]
 
     def _alone(self) -> Plan:
-        clips = self._clips[:_ALONE]
+        clips = self._clips[:_CLIPS_ALONE]
         utterances = one_by_one(clips)
         return msgspec.structs.replace(
             self._together(),
             sessions=1,
             utterances=utterances,
-            duration_s=utterances[-1].at_s + len(clips[-1].pcm) / 48000,
+            duration_s=utterances[-1].at_s + duration_ms(clips[-1].pcm) / 1000.0,
         )
 
     def _together(self) -> Plan:
@@ -166,6 +181,10 @@ class _Crowd:
                         usage = meter.usage() if meter else None
                     case Outcome() as outcome:
                         return _Streamed(outcome, usage, at_s)
+
+
+def _place(row: CrowdRow) -> tuple[str, str]:
+    return row.place.scenario, row.place.server
 
 
 class _Streamer:

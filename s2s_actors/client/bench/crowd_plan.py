@@ -47,8 +47,9 @@ STOPPED: Final = "input_audio_buffer.speech_stopped"
 TRANSCRIBED: Final = "conversation.item.input_audio_transcription.completed"
 DONE: Final = "response.done"
 
-_BREATH_S: Final = 1.5
-"""Pause after what somebody who is alone has said; long enough for the turn to end."""
+_BREATH_S: Final = 2.5
+"""Pause after what somebody who is alone has said: the turn ends, it is answered, and a server
+that listens for the echo of its answer has stopped doing so."""
 
 
 class Sound(msgspec.Struct, frozen=True):

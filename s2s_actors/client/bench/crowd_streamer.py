@@ -9,6 +9,7 @@ and writes reports as lines of JSON on standard output.
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from contextlib import AsyncExitStack, suppress
@@ -45,6 +46,9 @@ __all__ = ["stream"]
 
 _KEPT: Final = frozenset({STARTED, STOPPED, TRANSCRIBED, DONE})
 _OPENING_AT_ONCE: Final = 8
+_NICER: Final = -10
+"""A microphone does not wait for the server's models, as this process would on the same machine."""
+
 _TAIL_S: Final = 5.0
 """Longest wait for what has been said to be answered."""
 
@@ -217,6 +221,8 @@ class _Seat:
 
 
 def _main() -> None:
+    with suppress(AttributeError, OSError):  # where the system grants it
+        os.nice(_NICER)
     plan = msgspec.json.decode(sys.stdin.buffer.readline(), type=Plan)
     output = sys.stdout.buffer
 

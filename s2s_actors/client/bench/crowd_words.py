@@ -1,40 +1,73 @@
-"""What a crowd showed, in a line of words."""
+"""What crowds showed, in the terminal and in words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from s2s_actors.client.bench.crowd_point import CrowdPoint
+    from s2s_actors.client.bench.figures import Figure
 
-__all__ = ["crowd_line", "verdict"]
+__all__ = ["HEADS", "cells", "crowd_table", "verdicts"]
+
+HEADS: Final = (
+    "sessions",
+    "cores",
+    "CPU ms/s each",
+    "MB",
+    "threads",
+    "started p50",
+    "p99",
+    "alone p50",
+    "p99",
+    "idle client p99",
+    "whole turns",
+    "false starts",
+    "client late p99",
+    "client cores",
+)
+"""Headings of what :func:`cells` gives."""
 
 
-def crowd_line(point: CrowdPoint) -> str:
-    """What it cost, and whether the server bore it."""
-    return f"{point.scenario} on {point.server}: {', '.join(_parts(point))}: {verdict(point)}"
+def cells(point: CrowdPoint) -> tuple[str, ...]:
+    """The numbers of a crowd; what isn't known is a question mark."""
+    usage, cost_ms = point.usage, point.cpu_ms_per_session_s
+    return (
+        str(point.sessions),
+        f"{usage.cores:.2f}" if usage else "?",
+        f"{cost_ms:.2f}" if cost_ms is not None else "?",
+        f"{usage.rss_mb:.0f}" if usage else "?",
+        str(usage.threads) if usage else "?",
+        *_p50_p99(point.started_ms),
+        *_p50_p99(point.alone_started_ms),
+        _p50_p99(point.updated_ms)[1],
+        f"{point.said - point.missed}/{point.said}",
+        str(point.false_starts),
+        f"{point.late_ms.p99:.1f}" if point.late_ms else "?",
+        f"{point.client_cores:.2f}",
+    )
 
 
-def verdict(point: CrowdPoint) -> str:
-    """What did not hold."""
-    return f"breaks: {'; '.join(point.breaks)}" if point.breaks else "holds"
+def crowd_table(server: str, points: Sequence[CrowdPoint]) -> Table:
+    """All crowds on a server, a line for each size."""
+    table = Table(title=f"crowds on {server}", title_justify="left", box=None, padding=(0, 1, 0, 0))
+    for head in HEADS:
+        table.add_column(head, justify="right", header_style="dim")
+    for point in points:
+        table.add_row(*cells(point))
+    return table
 
 
-def _parts(point: CrowdPoint) -> Iterator[str]:
-    usage = point.usage
-    if usage is None or point.cpu_ms_per_session_s is None:
-        yield "use of the server unknown"
-    else:
-        yield f"{usage.cores:.2f} cores"
-        yield f"{point.cpu_ms_per_session_s:.2f} ms of CPU for each second of a session"
-        yield f"{usage.rss_mb:.0f} MB"
-        yield f"{usage.threads} threads"
-    yield f"{point.said - point.missed} of {point.said} turns whole"
-    yield f"{point.false_starts} false starts"
-    if point.started_later_ms is not None:
-        yield f"speech_started {point.started_later_ms:.0f} ms later than alone at p99"
-    if point.late_ms is not None:
-        late = f"{point.late_ms.p99:.1f} ms late at p99"
-        yield f"this client {late} with {point.client_cores:.2f} cores"
+def verdicts(points: Sequence[CrowdPoint]) -> Iterator[str]:
+    """For each size whether the server bore it, and what did not hold."""
+    for point in points:
+        borne = f"breaks: {'; '.join(point.breaks)}" if point.breaks else "holds"
+        yield f"{point.sessions} sessions on {point.server}: {borne}"
+
+
+def _p50_p99(figure: Figure | None) -> tuple[str, str]:
+    return (f"{figure.p50:.0f}", f"{figure.p99:.0f}") if figure else ("?", "?")

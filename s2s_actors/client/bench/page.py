@@ -12,6 +12,7 @@ from s2s_actors.client.bench.charts import (
     over_time,
     stage_bars,
 )
+from s2s_actors.client.bench.crowd_page import crowd_sections
 from s2s_actors.client.bench.figures import figure_of
 from s2s_actors.client.bench.page_tables import environment, scenario_table, small_sound_table
 from s2s_actors.client.bench.page_tiles import tiles
@@ -55,6 +56,7 @@ def _parts(result: Result) -> Iterator[str]:
         rows = _turn_rows(result, scenario)
         if any(rows.values()):
             yield from _turn_charts(scenario, rows)
+    yield crowd_sections(result.crowds)
     sounds = "".join(small_sound_table(result, name) for name in ("backchannel", "noise"))
     yield f'<div class="pair">{sounds}</div>'
     yield scenario_table(result)

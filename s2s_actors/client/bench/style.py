@@ -39,7 +39,7 @@ svg text { fill: var(--ink); } svg .tick, svg .unit { fill: var(--soft); }
 .grid { stroke: var(--rule); stroke-width: 1; } .zero { stroke: var(--soft); stroke-width: 1.4; }
 .step { fill: none; stroke-width: 2.4; stroke-linejoin: round; }
 .step.A, .cross.A { stroke: var(--a); } .step.B, .cross.B { stroke: var(--b); }
-.step.B { stroke-dasharray: 7 3; }
+.step.B { stroke-dasharray: 7 3; } .step.thin { stroke-width: 1.2; stroke-opacity: .7; }
 .dot { stroke: var(--card); stroke-width: 1; fill-opacity: .8; }
 .dot.A, .bar.A { fill: var(--a); } .dot.B, .bar.B { fill: var(--b); }
 .dot.first { fill-opacity: .15; stroke-width: 2; }

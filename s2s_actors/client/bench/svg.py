@@ -83,6 +83,12 @@ class Plot:
             path += f"H{at_x:.1f}V{at_y:.1f}" if path else f"M{at_x:.1f},{at_y:.1f}"
         self._marks.append(f'<path d="{path}" class="{kind}"/>')
 
+    def path(self, points: Iterable[tuple[float, float]], kind: str) -> None:
+        """A line from value to value."""
+        places = " ".join(f"{self.x.at(x):.1f},{self.y.at(y):.1f}" for x, y in points)
+        if places:
+            self._marks.append(f'<polyline points="{places}" class="{kind}"/>')
+
     def dot(self, x: float, y: float, kind: str, tip: str) -> None:
         """A dot at a value, with words for whoever points at it."""
         self._marks.append(

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from s2s_actors.client.bench.crowd_words import crowd_line
+from s2s_actors.client.bench.crowd_words import crowd_table, verdicts
 from s2s_actors.client.bench.figures import ENOUGH_FOR
 from s2s_actors.client.bench.names import COUNTS, RATIOS, counts_of, figure_name, figures_of
 from s2s_actors.client.folding import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
+    from s2s_actors.client.bench.crowd_point import CrowdPoint
     from s2s_actors.client.bench.figures import Count, Figure, Ratio
     from s2s_actors.client.bench.result import Probe, Result
     from s2s_actors.client.bench.summary import Summary
 
-__all__ = ["percentiles", "pool_line", "share_of", "show_result", "times"]
+__all__ = ["percentiles", "pool_line", "share_of", "show_result", "shown", "times"]
 
 _FOOTNOTE = (
     "Times in ms. In brackets: too few values for that percentile (p90 wants 10, p99 wants 100), "
@@ -36,14 +37,22 @@ def show_result(console: Console, result: Result) -> None:
     for summary in result.summaries:
         console.print()
         console.print(_table(summary))
-    for point in result.crowds:
-        console.print(Text(printable(crowd_line(point))), soft_wrap=True)
+    if result.crowds:
+        _show_crowds(console, result.crowds)
     for probe in result.probes:
         console.print(Text(printable(_probe_line(probe))), soft_wrap=True)
     for name, pool in result.pools.items():
         if pool:
             console.print(Text(f"pool of {name} at the end: {pool_line(pool)}"), soft_wrap=True)
     console.print(Text(_FOOTNOTE, "dim"), soft_wrap=True)
+
+
+def _show_crowds(console: Console, points: Sequence[CrowdPoint]) -> None:
+    for server in dict.fromkeys(point.server for point in points):
+        console.print()
+        console.print(crowd_table(server, [each for each in points if each.server == server]))
+    for verdict in verdicts(points):
+        console.print(Text(printable(verdict)), soft_wrap=True)
 
 
 def pool_line(pool: Mapping[str, object]) -> str:
@@ -59,13 +68,18 @@ def pool_line(pool: Mapping[str, object]) -> str:
 
 
 def percentiles(figure: Figure) -> tuple[str, str, str]:
-    """p50, p90 and p99 in whole ms, in brackets where there are too few values."""
+    """p50, p90 and p99 in ms, in brackets where there are too few values."""
     texts = (
-        (f"{value:.0f}", figure.n >= ENOUGH_FOR[name])
+        (shown(value), figure.n >= ENOUGH_FOR[name])
         for name, value in (("p50", figure.p50), ("p90", figure.p90), ("p99", figure.p99))
     )
     p50, p90, p99 = (text if enough else f"({text})" for text, enough in texts)
     return p50, p90, p99
+
+
+def shown(value: float) -> str:
+    """A whole number, or one more digit below 10."""
+    return f"{value:.1f}" if abs(value) < 10 and not float(value).is_integer() else f"{value:.0f}"
 
 
 def times(ratio: Ratio) -> tuple[str, str]:
@@ -99,7 +113,7 @@ def _table(summary: Summary) -> Table:
         table.add_column(heading, justify="right", header_style="dim")
     for key in figures_of([summary]):
         figure = summary.figures[key]
-        table.add_row(figure_name(key), *percentiles(figure), f"{figure.most:.0f}", str(figure.n))
+        table.add_row(figure_name(key), *percentiles(figure), shown(figure.most), str(figure.n))
     for key, ratio in summary.ratios.items():
         table.add_row(RATIOS.get(key, key), *times(ratio), "", "", "")
     for key in counts_of([summary]):
