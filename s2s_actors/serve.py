@@ -16,9 +16,10 @@ from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
 from s2s_actors.backends.base import BackendOptions, context_tokens_of
+from s2s_actors.backends.loading import load_models
 from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.backends.mcp_http import HttpMcp
-from s2s_actors.backends.registry import BackendChoice, ModelSelection, load_models
+from s2s_actors.backends.registry import BackendChoice, ModelSelection
 from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock

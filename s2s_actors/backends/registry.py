@@ -1,4 +1,4 @@
-"""Finds backends by name and loads the models of a process.
+"""Finds backends by name.
 
 Importing this module imports no model library; a backend's module is imported when it is
 asked for. Third parties add backends by entry points in the group ``s2s_actors.backends``:
@@ -9,10 +9,7 @@ those here, with a class method ``load(options, progress)``.
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
 import importlib
-import time
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Final, Literal, Protocol, cast, overload
@@ -22,7 +19,6 @@ from s2s_actors.backends.base import (
     BackendOptions,
     Kind,
     LanguageModel,
-    Models,
     SpeechToText,
     TextToSpeech,
     TurnDetector,
@@ -31,7 +27,7 @@ from s2s_actors.backends.base import (
 from s2s_actors.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from s2s_actors.backends.base import Progress
 
@@ -40,8 +36,8 @@ __all__ = [
     "BackendChoice",
     "ModelSelection",
     "backend_names",
+    "import_backend",
     "load_backend",
-    "load_models",
 ]
 
 ENTRY_POINT_GROUP: Final = "s2s_actors.backends"
@@ -151,8 +147,25 @@ def load_backend(
         SetupError: No backend has that name, a library or its weights are missing, or an
             option does not fit; the message names the setting.
     """
-    try:
+    with _explained(kind, name):
         return _find(kind, name).load(options, progress)
+
+
+def import_backend(kind: Kind, name: str) -> None:
+    """Import what a backend needs, so that loading it on another thread imports no more.
+
+    Raises:
+        SetupError: No backend has that name, or a library is missing.
+    """
+    with _explained(kind, name):
+        _find(kind, name)
+
+
+@contextlib.contextmanager
+def _explained(kind: Kind, name: str) -> Iterator[None]:
+    """Turn a missing library into what the operator can do about it."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "s2s_actors":
             raise
@@ -160,57 +173,6 @@ def load_backend(
             f"--{kind} {name}: the Python package {error.name!r} is not installed",
             hint=_LOCAL_HINT if name in BACKENDS[kind] else None,
         ) from error
-
-
-def load_models(selection: ModelSelection, on_progress: Progress = _silent) -> Models:
-    """Load and warm up all the models; on failure those already loaded are closed.
-
-    Raises:
-        SetupError: As :func:`load_backend`.
-    """
-    loaded: list[Backend] = []
-    try:
-        for kind in BACKENDS:
-            choice: BackendChoice = getattr(selection, kind)
-            loaded.append(_load_and_warm_up(kind, choice, on_progress))
-    except BaseException:
-        for backend in loaded:
-            backend.close()
-        raise
-    _give_back_memory()
-    vad, stt, llm, tts, turn = loaded
-    return Models(
-        cast("VoiceActivityDetector", vad),
-        cast("SpeechToText", stt),
-        cast("LanguageModel", llm),
-        cast("TextToSpeech", tts),
-        cast("TurnDetector", turn),
-    )
-
-
-def _give_back_memory() -> None:
-    """Return what loading has freed to the system: with the embedded models some 200 MiB.
-
-    The C library of Linux keeps it otherwise, in case that it is wanted again.
-    """
-    gc.collect()
-    with contextlib.suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def _load_and_warm_up(kind: Kind, choice: BackendChoice, on_progress: Progress) -> Backend:
-    started_s = time.perf_counter()
-    wanted = choice.options.model or choice.options.voice
-    on_progress(f"loading {kind} {choice.name}{f' {wanted}' if wanted else ''} ...")
-    backend = load_backend(kind, choice.name, choice.options, on_progress)
-    try:
-        backend.warm_up()
-    except BaseException:
-        backend.close()
-        raise
-    took_s = time.perf_counter() - started_s
-    on_progress(f"{kind} ready in {took_s:.1f} s ({backend.info.id} from {backend.info.source})")
-    return backend
 
 
 def _find(kind: Kind, name: str) -> _Loadable:

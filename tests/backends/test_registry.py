@@ -13,11 +13,8 @@ from s2s_actors.backends import registry
 from s2s_actors.backends.base import BackendOptions
 from s2s_actors.backends.registry import (
     BACKENDS,
-    BackendChoice,
-    ModelSelection,
     backend_names,
     load_backend,
-    load_models,
 )
 from s2s_actors.backends.scripted import ScriptedStt
 from s2s_actors.errors import SetupError
@@ -28,21 +25,11 @@ if TYPE_CHECKING:
 
 def test_importing_the_registry_imports_no_model_library() -> None:
     code = (
-        "import sys, s2s_actors.backends.registry, s2s_actors.backends.weights\n"
+        "import sys, s2s_actors.backends.loading, s2s_actors.backends.weights\n"
         "heavy = {'torch', 'onnxruntime', 'transformers', 'faster_whisper', 'piper', 'openai'}\n"
         "sys.exit(', '.join(heavy & sys.modules.keys()) or None)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-
-def test_scripted_models_load_and_tell_their_progress() -> None:
-    lines: list[str] = []
-    models = load_models(ModelSelection.scripted(), lines.append)
-    assert [backend.info.kind for backend in models] == ["vad", "stt", "llm", "tts", "turn"]
-    assert lines[0] == "loading vad scripted ..."
-    assert lines[1].startswith("vad ready in ")
-    for backend in models:
-        backend.close()
 
 
 @pytest.mark.parametrize("kind", ["vad", "stt", "llm", "tts", "turn"])
@@ -62,17 +49,6 @@ def test_a_missing_library_is_answered_with_the_command_that_installs_it(
         load_backend("stt", "faster-whisper", BackendOptions())
     assert "faster_whisper" in caught.value.message
     assert caught.value.hint == "pip install 's2s_actors[local]'"
-
-
-def test_what_was_loaded_is_closed_when_a_later_backend_fails(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    closed: list[str] = []
-    monkeypatch.setattr(ScriptedStt, "close", lambda self: closed.append(self.info.kind))
-    scripted = BackendChoice("scripted")
-    with pytest.raises(SetupError):
-        load_models(ModelSelection(scripted, scripted, BackendChoice("nonsense"), scripted))
-    assert closed == ["stt"]
 
 
 def test_third_parties_add_backends_by_entry_points(monkeypatch: pytest.MonkeyPatch) -> None:

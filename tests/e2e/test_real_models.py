@@ -12,7 +12,8 @@ import pytest
 import soxr
 
 from s2s_actors.backends.base import BackendOptions, Call, SttRequest, TtsRequest
-from s2s_actors.backends.registry import ModelSelection, load_backend, load_models
+from s2s_actors.backends.loading import load_models
+from s2s_actors.backends.registry import ModelSelection, load_backend
 from s2s_actors.client.audio_file import read_pcm
 from s2s_actors.client.demo import QUESTION
 from s2s_actors.runtime.cancel import CancelToken

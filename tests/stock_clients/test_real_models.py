@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from s2s_actors.backends.registry import ModelSelection, load_models
+from s2s_actors.backends.loading import load_models
+from s2s_actors.backends.registry import ModelSelection
 from tests.stock_clients.running import (
     NODE_PROGRAMS,
     ROOT,
