@@ -12,6 +12,7 @@ from s2s_actors.actors.board import Board
 from s2s_actors.actors.conversation import ConversationRules
 from s2s_actors.actors.health import HealthLimits
 from s2s_actors.actors.pool import PoolRules
+from s2s_actors.actors.hosts import Hosts
 from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
@@ -145,6 +146,7 @@ def plant(
             max_duration_s=settings.session_timeout_s,
             conduct=_conduct(settings),
         ),
+        hosts=Hosts.shared(models.vad),
     )
 
 

@@ -25,7 +25,7 @@ from s2s_actors.actors.endpointing import (
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 TELL_EVERY_MS = 1000
 """How often the conversation hears how far voice detection has come."""
 _PER_MS = WIRE_RATE_HZ // 1000
+_STEP_BYTES = WIRE_RATE_HZ * 2
+"""A second of audio is resampled at a time, in some tenths of a millisecond."""
+_ENOUGH_BYTES = _STEP_BYTES
+_FULL_SCALE = np.float32(1 / 32768)
 _ALL_ECHO_MS = 800
 """So long after its beginning, what is told for echo was not all echo."""
 
@@ -49,19 +53,58 @@ class _Frame:
     end_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """Something to ask the end-of-turn model.
+
+    Attributes:
+        audio: The utterance and the pause after it, or the end of that; mono, in -1..1.
+        rate_hz: Its sampling rate.
+        speech_ms: How long it was.
+        quiet_ms: Where the pause began, on the session's clock.
+        generation: Of the settings.
+    """
+
+    audio: NDArray[np.float32]
+    rate_hz: int
+    speech_ms: int
+    quiet_ms: int
+    generation: int
+
+    def answer(self, lease: Lease, turns: TurnDetector) -> m.SpeechWeighed:
+        """Ask; this takes as long as the model does."""
+        heard = self.audio
+        if turns.sample_rate_hz != self.rate_hz:
+            heard = soxr.resample(heard, self.rate_hz, turns.sample_rate_hz)
+        completeness = turns.completeness(heard[-turns.window_samples :])
+        return m.SpeechWeighed(lease, completeness, self.speech_ms, self.quiet_ms, self.generation)
+
+
 class Ear:
     """Listens to one session.
 
     Promises: what it tells is on the session's clock, whatever was cleared or left out of
-    the audio; it keeps no more than the last seconds.
+    the audio; it keeps no more than the last seconds, and what it has not listened to.
+
+    Args:
+        lease: The session.
+        backend: Hears speech.
+        turns: Its window says how much is kept for it.
+        ask_turns: Asks it, and need not wait for the answer.
     """
 
-    def __init__(self, lease: Lease, backend: VoiceActivityDetector, turns: TurnDetector) -> None:
+    def __init__(
+        self,
+        lease: Lease,
+        backend: VoiceActivityDetector,
+        turns: TurnDetector,
+        ask_turns: Callable[[Weighing], None],
+    ) -> None:
         self._lease = lease
         self._rate_hz = backend.sample_rate_hz
         self._frame_samples = backend.frame_samples
-        self._stream: VadStream = backend.open_stream(lease.session_id)
-        self._turns = turns
+        self.stream: VadStream = backend.open_stream(lease.session_id)
+        self._ask_turns = ask_turns
         kept = -(-turns.window_samples * self._rate_hz // turns.sample_rate_hz)
         self._recent: deque[NDArray[np.float32]] = deque(maxlen=-(-kept // self._frame_samples))
         self._endpointer: Endpointer | None = None
@@ -70,7 +113,11 @@ class Ear:
         self._generation = 0
         self._told_ms = 0
         self._utterance_ms = 0
-        self._waiting: NDArray[np.float32] = np.zeros(0, np.float32)
+        self._audio: deque[m.AudioIn] = deque()
+        self._audio_bytes = 0
+        self._resampled_bytes = 0  # of the first of them
+        self._frames: deque[NDArray[np.float32]] = deque()
+        self._rest: NDArray[np.float32] = np.zeros(0, np.float32)
         self._resampler: Any = None
         self._begin_at(0)
 
@@ -88,21 +135,46 @@ class Ear:
         else:
             self._endpointer.rules = rules
 
-    def hear(self, message: m.AudioIn) -> Iterator[Marker]:
-        """Take in audio and yield what is found in it, and from time to time how far it goes.
+    def take_in(self, message: m.AudioIn) -> None:
+        """Take in audio to listen to, frame by frame."""
+        if self._endpointer is not None:
+            self._audio.append(message)
+            self._audio_bytes += len(message.pcm)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is so much to listen to that more had better wait elsewhere."""
+        return self._audio_bytes > _ENOUGH_BYTES
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is audio to listen to; it may be less than a frame."""
+        return bool(self._frames or self._audio)
+
+    def drop(self) -> None:
+        """Forget what there is to listen to."""
+        self._frames.clear()
+        self._audio.clear()
+        self._audio_bytes = self._resampled_bytes = 0
+
+    def next_frame(self) -> NDArray[np.float32] | None:
+        """The next frame to listen to: :meth:`hear` is to be called with it."""
+        while not self._frames and self._audio:
+            self._resample()
+        return self._frames.popleft() if self._frames else None
+
+    def catch_up(self) -> Iterator[Marker]:
+        """Listen to all that was taken in, without company.
 
         Each thing is yielded as soon as it is known: a model may be asked for the next one.
         """
-        if self._endpointer is None:
-            return
-        if message.at_sample != self._next_sample:
-            self._begin_at(message.at_sample)
-        pcm = np.frombuffer(message.pcm, dtype="<i2")
-        self._next_sample += len(pcm)
-        resampled = self._resampler.resample_chunk(pcm)
-        self._waiting = np.concatenate([self._waiting, resampled.astype(np.float32) / 32768])
-        for frame in self._frames():
-            yield from self._listen(self._endpointer, frame)
+        while (frame := self.next_frame()) is not None:
+            yield from self.hear(frame, self.stream.probability(frame))
+
+    def hear(self, frame: NDArray[np.float32], probability: float) -> Iterator[Marker]:
+        """Yield what is found in a frame, and from time to time how far it goes."""
+        assert self._endpointer is not None
+        yield from self._listen(self._endpointer, frame, probability)
         if self._heard_ms - self._told_ms >= TELL_EVERY_MS:
             self._told_ms = self._heard_ms
             yield m.Listened(self._lease, self._told_ms)
@@ -127,28 +199,45 @@ class Ear:
         self._origin_ms = sample * 1000 / WIRE_RATE_HZ
         self._heard_samples = 0
         self._told_ms = int(self._origin_ms)
-        self._waiting = np.zeros(0, np.float32)
+        self._rest = np.zeros(0, np.float32)
         self._resampler = soxr.ResampleStream(
             WIRE_RATE_HZ, self._rate_hz, 1, dtype="int16", quality="MQ"
         )
         self._recent.clear()
         self._held.clear()
         self._echo.begin()
-        self._stream.reset()
+        self.stream.reset()
         if self._endpointer is not None:
             self._endpointer.reset()
 
-    def _frames(self) -> Iterator[NDArray[np.float32]]:
+    def _resample(self) -> None:
+        """Make frames of the next audio, of a little at a time: others wait for this thread."""
+        message, start = self._audio[0], self._resampled_bytes
+        if start == 0 and message.at_sample != self._next_sample:
+            self._begin_at(message.at_sample)
+        piece = memoryview(message.pcm)[start : start + _STEP_BYTES]
+        self._resampled_bytes += len(piece)
+        self._audio_bytes -= len(piece)
+        if self._resampled_bytes == len(message.pcm):
+            self._audio.popleft()
+            self._resampled_bytes = 0
+        pcm = np.frombuffer(piece, dtype="<i2")
+        self._next_sample += len(pcm)
+        resampled = self._resampler.resample_chunk(pcm).astype(np.float32)
+        resampled *= _FULL_SCALE
+        samples = np.concatenate([self._rest, resampled])
         size = self._frame_samples
-        while len(self._waiting) >= size:
-            frame, self._waiting = self._waiting[:size], self._waiting[size:]
-            yield frame
+        whole = len(samples) // size
+        self._frames.extend(samples[: whole * size].reshape(whole, size))
+        self._rest = samples[whole * size :]
 
-    def _listen(self, endpointer: Endpointer, samples: NDArray[np.float32]) -> Iterator[Marker]:
+    def _listen(
+        self, endpointer: Endpointer, samples: NDArray[np.float32], probability: float
+    ) -> Iterator[Marker]:
         start_ms = self._heard_ms
         self._heard_samples += len(samples)
         self._recent.append(samples)
-        frame = _Frame(self._stream.probability(samples), start_ms, self._heard_ms)
+        frame = _Frame(probability, start_ms, self._heard_ms)
         match self._verdict(endpointer, samples, frame):
             case Verdict.UNSURE:
                 self._held.append(frame)
@@ -188,18 +277,20 @@ class Ear:
                 self._utterance_ms = boundary.at_ms
             yield self._told(boundary)
             if isinstance(boundary, Paused) and endpointer.rules.is_weighed:
-                yield self._weighed()
+                self._weigh(endpointer, boundary)
 
-    def _weighed(self) -> Marker:
-        """How finished the utterance sounds; what was said before it has no part in that."""
+    def _weigh(self, endpointer: Endpointer, pause: Paused) -> None:
+        """Ask how finished the utterance sounds; what was said before it has no part in that."""
         samples = (self._heard_ms - self._utterance_ms) * self._rate_hz // 1000
-        heard = np.concatenate(self._recent)[-samples:]
-        if self._turns.sample_rate_hz != self._rate_hz:
-            heard = soxr.resample(heard, self._rate_hz, self._turns.sample_rate_hz)
-        completeness = self._turns.completeness(heard[-self._turns.window_samples :])
-        assert self._endpointer is not None
-        speech_ms = self._endpointer.speech_ms
-        return m.SpeechWeighed(self._lease, completeness, speech_ms, self._generation)
+        self._ask_turns(
+            Weighing(
+                np.concatenate(self._recent)[-samples:],
+                self._rate_hz,
+                endpointer.speech_ms,
+                pause.quiet_ms,
+                self._generation,
+            )
+        )
 
     def _told(self, boundary: Boundary) -> Marker:
         lease, generation = self._lease, self._generation

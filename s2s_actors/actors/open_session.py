@@ -96,7 +96,7 @@ class OpenSession:
                 detection.speech_paused(message.at_ms, message.quiet_ms, message.generation)
             case m.SpeechWeighed():
                 detection.speech_weighed(
-                    message.completeness, message.speech_ms, message.generation
+                    message.completeness, message.speech_ms, message.quiet_ms, message.generation
                 )
             case m.SpeechDismissed(generation=generation):
                 detection.speech_dismissed(generation)
@@ -195,7 +195,9 @@ class OpenSession:
                 assert_never(output)
 
     def _transcribe(self, start: outputs.StartTranscription) -> None:
-        work = self._works.of(start.voice_id, speculative=start.speculative)
+        work = self._works.of(
+            start.voice_id, speculative=start.speculative, glance=start.glance
+        )
         message = m.Transcribe(
             self._lease,
             start.voice_id,

@@ -14,8 +14,9 @@ from statecharts.stage import OpenStage, PassSessionEnd, ResetStage, StageChart
 
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
-    from s2s_actors.actors.load import Load
+    from s2s_actors.actors.load import Load, Piece
     from s2s_actors.runtime.cancel import CancelToken
+    from s2s_actors.runtime.dispatcher import Dispatcher
     from s2s_actors.runtime.mailbox import Marker
     from s2s_actors.runtime.outlet import Outlet
 
@@ -49,8 +50,15 @@ class StageActor(Actor):
     stage: ClassVar[str]
     """Which place of the pipeline the actor fills."""
 
-    def __init__(self, name: str, links: Links) -> None:
-        super().__init__(name, supervisor=links.unit)
+    def __init__(self, name: str, links: Links, dispatcher: Dispatcher | None = None) -> None:
+        """Wait for a session.
+
+        Args:
+            name: Of the actor.
+            links: The neighbours.
+            dispatcher: As for any actor.
+        """
+        super().__init__(name, links.unit, dispatcher)
         self.links = links
         self.dropped = 0
         self._chart = StageChart()
@@ -115,6 +123,7 @@ class ModelStage(StageActor):
         """
         super().__init__(name, links)
         self._load = load
+        self._counted_piece: Piece | None = None
 
     def open_session(self, bind: Bind) -> None:
         """Nothing of a session stays here between two pieces of work."""
@@ -130,7 +139,7 @@ class ModelStage(StageActor):
         lease: Lease = message.lease
         self._chart.fire("begin", lease=lease)
         try:
-            with self._counted(message):
+            with self._counted(message) as self._counted_piece:
                 self.run_model(message)
         except StageError as error:
             # A model whose connection is cut by the cancellation may call that an error.
@@ -138,10 +147,15 @@ class ModelStage(StageActor):
                 self.links.conversation.put(self.failure(message, error))
         self._chart.fire("finish", lease=lease)
 
-    def _counted(self, message: Any) -> AbstractContextManager[None]:
+    def answered(self) -> None:
+        """Note that the model has begun to answer: nobody waits for that any more."""
+        if self._counted_piece is not None:
+            self._counted_piece.is_answered = True
+
+    def _counted(self, message: Any) -> AbstractContextManager[Piece | None]:
         if self._load is None:
             return nullcontext()
-        return self._load.working(message.urgency)
+        return self._load.working(message.urgency, self.stage)
 
     def run_model(self, message: Any) -> None:
         """Run the model and put what comes out into ``links.conversation``.

@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, assert_never
 
-from s2s_actors.actors.ear import Ear
-from s2s_actors.actors.messages import AnswerPlayed, AudioEnded, AudioIn, Bind, ConfigureVad
+from s2s_actors.actors.ear import Ear, Weighing
+from s2s_actors.actors.messages import (
+    AnswerPlayed,
+    AudioEnded,
+    AudioIn,
+    Bind,
+    ConfigureVad,
+    WeighingFailed,
+)
 from s2s_actors.actors.stage import Links, StageActor
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
+from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from s2s_actors.backends.base import TurnDetector, VoiceActivityDetector
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from s2s_actors.actors.hosts import Hosts
+    from s2s_actors.actors.lease import Lease
+    from s2s_actors.backends.base import TurnDetector, VadStream, VoiceActivityDetector
     from s2s_actors.runtime.mailbox import Marker
 
 
 class VadActor(StageActor):
-    """Turns audio into speech boundaries on the session's clock."""
+    """Turns audio into speech boundaries on the session's clock.
+
+    Promises: what it is told takes effect between the audio that came before and the audio that
+    comes after. Where it shares a thread with others, it listens in rounds with them
+    (:class:`~s2s_actors.actors.listening_rounds.ListeningRounds`); else at once.
+
+    Args:
+        name: Of the actor.
+        links: The neighbours.
+        backend: Hears speech.
+        turns: Tells how finished it sounds.
+        hosts: Where it runs.
+    """
 
     stage = "vad"
 
@@ -27,35 +53,108 @@ class VadActor(StageActor):
     limit_messages = 16 * 1024
 
     def __init__(
-        self, name: str, links: Links, backend: VoiceActivityDetector, turns: TurnDetector
+        self,
+        name: str,
+        links: Links,
+        backend: VoiceActivityDetector,
+        turns: TurnDetector,
+        hosts: Hosts,
     ) -> None:
-        super().__init__(name, links)
+        super().__init__(name, links, hosts.hearing)
         self._backend = backend
         self._turns = turns
+        self._rounds = hosts.rounds
+        self._aside = hosts.aside
         self._ear: Ear | None = None
+        self._scope = CancelToken()
+        self._frame: NDArray[np.float32] | None = None
+        self._postponed = 0
 
     def open_session(self, bind: Bind) -> None:
         """Begin with fresh recurrent state; nothing is detected until settings come."""
-        self._ear = Ear(bind.lease, self._backend, self._turns)
+        lease, self._scope = bind.lease, bind.scope
+        self._ear = Ear(lease, self._backend, self._turns, partial(self._weigh, lease))
 
     def reset(self) -> None:
         """Forget the voice of the session."""
-        self._ear = None
+        self._ear = self._frame = None
 
     def work(self, message: Any) -> None:
         """Listen."""
-        assert self._ear is not None
+        ear = self._ear
+        assert ear is not None
+        if isinstance(message, AudioIn):
+            if self._scope.cancelled:  # the session is ending: nobody wants to know
+                return
+            ear.take_in(message)
+            if self._rounds is None:
+                self._tell(ear.catch_up())
+            else:
+                self._rounds.join(self)
+            return
+        self._tell(ear.catch_up())
         match message:
             case ConfigureVad():
-                self._ear.configure(message)
-            case AudioIn():
-                self._tell(self._ear.hear(message))
+                ear.configure(message)
             case AudioEnded():
-                self._tell(self._ear.end(message))
+                self._tell(ear.end(message))
             case AnswerPlayed():
-                self._ear.played(message)
+                ear.played(message)
+            case WeighingFailed(error=error):
+                raise error
             case _:
                 assert_never(message)
+
+    # --- in rounds with others ------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Handle the next message, but not while there is much to listen to already."""
+        if self._ear is not None and self._ear.is_behind and not self.is_over:
+            self._postponed += 1
+        else:
+            super().serve()
+
+    def next_frame(self) -> tuple[VadStream, NDArray[np.float32]] | None:
+        """What to listen to in this round, None if there is nothing; then :meth:`hear` follows."""
+        ear = self._ear
+        if ear is None or self.is_over:
+            return None
+        if self._scope.cancelled:
+            ear.drop()
+        self._frame = ear.next_frame()
+        return None if self._frame is None else (ear.stream, self._frame)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there may be something for the next round."""
+        return self._ear is not None and self._ear.has_more
+
+    def hear(self, probability: float) -> None:
+        """How likely that frame is speech."""
+        assert self._ear is not None
+        assert self._frame is not None
+        frame, self._frame = self._frame, None
+        self._tell(self._ear.hear(frame, probability))
+
+    def serve_postponed(self) -> None:
+        """Handle what came while there was much to listen to, as soon as there is not."""
+        while self._postponed and (self._ear is None or not self._ear.is_behind):
+            self._postponed -= 1
+            super().serve()
+
+    # ------------------------------------------------------------------------------------------
+
+    def _weigh(self, lease: Lease, weighing: Weighing) -> None:
+        """Have somebody else ask the end-of-turn model, which takes longer than a frame lasts."""
+        conversation, own, turns = self.links.conversation, self.outlet, self._turns
+
+        def ask() -> None:
+            try:
+                conversation.put(weighing.answer(lease, turns))
+            except Exception as error:  # noqa: BLE001 - the stage answers for its models
+                own.put(WeighingFailed(lease, error))
+
+        self._aside(f"turn-{self.name}", ask)
 
     def _tell(self, found: Iterable[Marker]) -> None:
         for each in found:

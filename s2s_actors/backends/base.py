@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from s2s_actors.runtime.urgency import Urgency
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -41,11 +41,14 @@ class Call:
             and the call should return (or its iterator end) within one chunk, without error.
         urgency: Whether the result is wanted for sure. A backend that serves one call at a
             time takes those first; it may change while the call runs.
+        piece: How many pieces of the same answer were asked for before this one. A backend
+            that serves one call at a time takes first pieces first.
     """
 
     session_id: str
     cancel: CancelToken
     urgency: Urgency = field(default_factory=Urgency)
+    piece: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,12 @@ class VadStream(Protocol):
 
 
 class VoiceActivityDetector(Backend, Protocol):
-    """Tells speech from the rest, frame by frame."""
+    """Tells speech from the rest, frame by frame.
+
+    One that can hear a frame of each of several sessions in one go has a method
+    ``probabilities(streams, frames)``, which gives what each stream's ``probability`` would; if it
+    raises, no stream has changed.
+    """
 
     @property
     def sample_rate_hz(self) -> int:
@@ -147,6 +155,16 @@ class VoiceActivityDetector(Backend, Protocol):
     def open_stream(self, session_id: str) -> VadStream:
         """Fresh state for one session; cheap, and shares the weights."""
         ...
+
+
+VadBatch: TypeAlias = "Callable[[Sequence[VadStream], Sequence[NDArray[np.float32]]], list[float]]"
+"""Hears one frame of each stream."""
+
+
+def batch_of(vad: VoiceActivityDetector) -> VadBatch | None:
+    """How a detector hears several sessions in one go, None if it can't."""
+    batch: VadBatch | None = getattr(vad, "probabilities", None)
+    return batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,17 @@ from s2s_actors.backends.base import ModelInfo
 from s2s_actors.backends.cpu import use_torch_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from numpy.typing import NDArray
 
-    from s2s_actors.backends.base import BackendOptions, Progress
+    from s2s_actors.backends.base import BackendOptions, Progress, VadStream
 
 __all__ = ["SileroStream", "SileroVad"]
 
 _SAMPLE_RATE_HZ = 16_000
+_RATE = np.array(_SAMPLE_RATE_HZ, dtype=np.int64)
 _FRAME_SAMPLES = 512
 _CONTEXT_SAMPLES = 64
 _STATE_SHAPE = (2, 1, 128)
@@ -49,9 +51,8 @@ class SileroStream:
 
     def __init__(self, session: _OnnxSession) -> None:
         self._session = session
-        self._sample_rate_hz = np.array(_SAMPLE_RATE_HZ, dtype=np.int64)
-        self._state: NDArray[Any] = np.zeros(_STATE_SHAPE, dtype=np.float32)
-        self._window = np.zeros((1, _CONTEXT_SAMPLES + _FRAME_SAMPLES), dtype=np.float32)
+        self.state: NDArray[Any] = np.zeros(_STATE_SHAPE, dtype=np.float32)
+        self.context: NDArray[Any] = np.zeros(_CONTEXT_SAMPLES, dtype=np.float32)
         self._quiet_frames = 0
 
     def probability(self, frame: NDArray[np.float32]) -> float:
@@ -60,26 +61,44 @@ class SileroStream:
         Raises:
             ValueError: The frame has another length.
         """
-        if frame.shape != (_FRAME_SAMPLES,):
-            raise ValueError(f"a frame has {_FRAME_SAMPLES} samples, not {frame.shape}")
-        self._window[0, _CONTEXT_SAMPLES:] = frame
-        inputs = {"input": self._window, "state": self._state, "sr": self._sample_rate_hz}
-        probability, self._state = self._session.run(None, inputs)
-        self._window[0, :_CONTEXT_SAMPLES] = self._window[0, -_CONTEXT_SAMPLES:]
-        speech = float(probability[0, 0])
-        self._quiet_frames = self._quiet_frames + 1 if speech < _QUIET else 0
-        if self._quiet_frames == _QUIET_FRAMES:
-            self._forget()
+        [speech] = _hear(self._session, [self], [frame])
         return speech
 
     def reset(self) -> None:
         """Forget everything heard so far."""
         self._forget()
-        self._window[:] = 0.0
+        self.context = np.zeros(_CONTEXT_SAMPLES, dtype=np.float32)
+
+    def heard(self, frame: NDArray[np.float32], state: NDArray[Any], speech: float) -> None:
+        """Go on from a frame."""
+        self.state, self.context = state, frame[-_CONTEXT_SAMPLES:]
+        self._quiet_frames = self._quiet_frames + 1 if speech < _QUIET else 0
+        if self._quiet_frames == _QUIET_FRAMES:
+            self._forget()
 
     def _forget(self) -> None:
-        self._state = np.zeros(_STATE_SHAPE, dtype=np.float32)
+        self.state = np.zeros(_STATE_SHAPE, dtype=np.float32)
         self._quiet_frames = 0
+
+
+def _hear(
+    session: _OnnxSession, streams: Sequence[SileroStream], frames: Sequence[NDArray[np.float32]]
+) -> list[float]:
+    """One frame of each stream, in one call of the model."""
+    windows = np.empty((len(frames), _CONTEXT_SAMPLES + _FRAME_SAMPLES), dtype=np.float32)
+    for window, stream, frame in zip(windows, streams, frames, strict=True):
+        if frame.shape != (_FRAME_SAMPLES,):
+            raise ValueError(f"a frame has {_FRAME_SAMPLES} samples, not {frame.shape}")
+        window[:_CONTEXT_SAMPLES] = stream.context
+        window[_CONTEXT_SAMPLES:] = frame
+    state = np.concatenate([stream.state for stream in streams], axis=1)
+    inputs = {"input": windows, "state": state, "sr": _RATE}
+    found, states = session.run(None, inputs)
+    heard: list[float] = found[:, 0].tolist()
+    for index, (stream, frame, speech) in enumerate(zip(streams, frames, heard, strict=True)):
+        # A copy: a view would keep the states of all the others alive.
+        stream.heard(frame, states[:, index : index + 1].copy(), speech)
+    return heard
 
 
 class SileroVad:
@@ -109,6 +128,18 @@ class SileroVad:
         """Fresh state for one session."""
         del session_id
         return SileroStream(self._session)
+
+    def probabilities(
+        self, streams: Sequence[VadStream], frames: Sequence[NDArray[np.float32]]
+    ) -> list[float]:
+        """What ``probability`` of each stream gives for its frame, in one call of the model.
+
+        A frame costs a third of what it costs alone once there are some sixteen of them.
+
+        Raises:
+            ValueError: A frame has another length; no stream has changed.
+        """
+        return _hear(self._session, cast("Sequence[SileroStream]", streams), frames)
 
     def warm_up(self) -> None:
         """Run one frame: the first run allocates the model's buffers."""

@@ -122,10 +122,12 @@ class Detection:
         if self._counts(generation):
             self._hearing.paused(at_ms, quiet_ms)
 
-    def speech_weighed(self, completeness: float, speech_ms: int, generation: int) -> None:
-        """How finished what was said before the pause sounds, from 0 to 1."""
+    def speech_weighed(
+        self, completeness: float, speech_ms: int, quiet_ms: int, generation: int
+    ) -> None:
+        """How finished what was said before the pause at ``quiet_ms`` sounds, from 0 to 1."""
         if self._counts(generation):
-            self._hearing.weighed(completeness, speech_ms)
+            self._hearing.weighed(completeness, speech_ms, quiet_ms)
 
     def speech_dismissed(self, generation: int) -> None:
         """What was taken for speech was the assistant's own voice."""

@@ -65,6 +65,7 @@ class Hearing:
         self._turn: Turn | None = None
         self._over_ms: int | None = None
         self._speech_ms = 0
+        self._quiet_ms = 0
         self._completeness: float | None = None
 
     @property
@@ -109,14 +110,18 @@ class Hearing:
         turn = self._turn
         if turn is None:
             return
-        self._completeness = None
+        self._completeness, self._quiet_ms = None, quiet_ms
         turn.clock = TurnClock(self._desk, turn.item_id, at_ms - quiet_ms)
         if turn.chart.suspected.is_active or (turn.chart.hearing.is_active and self._guesses):
             self._advance(turn, "pause", at_ms=at_ms)
 
-    def weighed(self, completeness: float, speech_ms: int) -> None:
-        """How finished the utterance sounds at the pause, and how long it is."""
-        self._completeness, self._speech_ms = completeness, speech_ms
+    def weighed(self, completeness: float, speech_ms: int, quiet_ms: int) -> None:
+        """How finished the utterance sounds at the pause, and how long it is.
+
+        What is said of a pause before this one comes too late.
+        """
+        if quiet_ms == self._quiet_ms:
+            self._completeness, self._speech_ms = completeness, speech_ms
 
     def is_finished(self, quiet_ms: int) -> bool:
         """Whether the silence is long enough for what was said, and for how it was said."""

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from s2s_actors.actors import messages as m
-from s2s_actors.actors.ear import Ear
+from s2s_actors.actors.ear import Ear, Weighing
+from s2s_actors.actors.hosts import Hosts
 from s2s_actors.actors.lease import Lease
 from s2s_actors.actors.vad import VadActor
 from s2s_actors.protocol.session import SemanticVad, ServerVad
@@ -50,7 +51,7 @@ class Listener:
     def __init__(self, detection: TurnDetection | None = SERVER_VAD) -> None:
         self.lease = Lease.issue(0, "sess_ear")
         self.judge = Judge()
-        self.ear = Ear(self.lease, FakeVad(), self.judge)
+        self.ear = Ear(self.lease, FakeVad(), self.judge, self.weigh)
         self.at_sample = 0
         self.told: list[Marker] = []
         if detection is not None:
@@ -63,7 +64,11 @@ class Listener:
         """Take in audio, as far as somebody wants to know what is in it."""
         message = m.AudioIn(self.lease, pcm, self.at_sample)
         self.at_sample += len(pcm) // 2
-        return self.ear.hear(message)
+        self.ear.take_in(message)
+        return self.ear.catch_up()
+
+    def weigh(self, weighing: Weighing) -> None:
+        self.told.append(weighing.answer(self.lease, self.judge))
 
     def hear(self, *parts: bytes) -> Listener:
         for pcm in parts:
@@ -341,10 +346,10 @@ class Broken(FakeTurn):
 
 
 def test_a_turn_detector_that_fails_is_the_units_business_and_the_pause_is_told() -> None:
-    stage = StageBench(lambda links: VadActor("vad-0", links, FakeVad(), Broken()))
+    stage = StageBench(lambda links: VadActor("vad-0", links, FakeVad(), Broken(), Hosts()))
     stage.put(
         m.ConfigureVad(stage.lease, SEMANTIC_VAD, 0),
         m.AudioIn(stage.lease, silent(320) + loud(640) + silent(640), 0),
     )
     assert [type(message) for message in stage.unit.messages] == [Crashed]
-    assert isinstance(stage.conversation.messages[-1], m.SpeechPaused)
+    assert stage.conversation.of(m.SpeechPaused)

@@ -90,7 +90,7 @@ def stale_messages(lease: Lease) -> list[tuple[str, object]]:
         ("conversation", m.SpeechStarted(lease, 0, 0)),
         ("conversation", m.SpeechLasted(lease, 128, 128, 0)),
         ("conversation", m.SpeechPaused(lease, 500, 400, 0)),
-        ("conversation", m.SpeechWeighed(lease, 1.0, 400, 0)),
+        ("conversation", m.SpeechWeighed(lease, 1.0, 400, 0, 0)),
         ("conversation", m.SpeechQuiet(lease, 900, 500, 0)),
         ("conversation", m.SpeechResumed(lease, 600, 0)),
         ("conversation", m.SpeechDismissed(lease, 0)),

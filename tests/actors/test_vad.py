@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from s2s_actors.actors.hosts import Hosts
 from s2s_actors.actors.messages import (
     AudioEnded,
     AudioIn,
@@ -51,7 +52,7 @@ class Ear:
 
     def __init__(self, backend: FakeVad | None = None) -> None:
         self.stage = StageBench(
-            lambda links: VadActor("vad-0", links, backend or FakeVad(), FakeTurn())
+            lambda links: VadActor("vad-0", links, backend or FakeVad(), FakeTurn(), Hosts())
         )
         self.at_sample = 0
 

@@ -82,6 +82,8 @@ class Player:
         self.work = Work()
         self._clock_ms = 0.0
         self._may_guess = True
+        self.quiet_ms = 0
+        """Where the last pause began."""
         self.dialogue = Dialogue(start)
         self.dialogue.open()
         self.settle()
@@ -181,9 +183,10 @@ class Player:
 
     def pauses(self, silence_ms: int = 96) -> list[Event]:
         """There has been a short silence by now."""
+        self.quiet_ms = self.now_ms - silence_ms
         return self._do(
             lambda: self.dialogue.listening.detection.speech_paused(
-                self.now_ms, self.now_ms - silence_ms, self.work.generation
+                self.now_ms, self.quiet_ms, self.work.generation
             )
         )
 
@@ -194,11 +197,14 @@ class Player:
             lambda: self.dialogue.listening.detection.speech_resumed(at, self.work.generation)
         )
 
-    def sounds(self, completeness: float, speech_ms: int = 2000) -> list[Event]:
-        """So finished does it sound."""
+    def sounds(
+        self, completeness: float, speech_ms: int = 2000, *, quiet_ms: int | None = None
+    ) -> list[Event]:
+        """So finished does it sound, by default at the last pause."""
+        pause_ms = self.quiet_ms if quiet_ms is None else quiet_ms
         return self._do(
             lambda: self.dialogue.listening.detection.speech_weighed(
-                completeness, speech_ms, self.work.generation
+                completeness, speech_ms, pause_ms, self.work.generation
             )
         )
 

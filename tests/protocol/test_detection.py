@@ -233,3 +233,19 @@ def test_speech_that_goes_on_after_a_burst_has_a_clock_of_its_own(player: Player
     player.starts()
 
     assert player.work.timers["mute"] == MUTE_MS
+
+
+def test_how_an_earlier_pause_sounded_says_nothing_about_this_one(player: Player) -> None:
+    pauses(player, None, completeness=None)
+    first_ms = player.quiet_ms
+    player.append(speech(200))
+    player.resumes()
+    player.append(speech(1000))
+    player.pauses()
+
+    player.sounds(0.999, quiet_ms=first_ms)
+    late, _ = quiet_until_the_end(player)
+    other = semantic(Player(NATURAL_START))
+    pauses(other, None, completeness=0.999)
+    in_time, _ = quiet_until_the_end(other)
+    assert in_time < late

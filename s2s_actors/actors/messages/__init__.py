@@ -24,6 +24,7 @@ from s2s_actors.actors.messages.hearing import (
     SpeechStarted,
     SpeechStopped,
     SpeechWeighed,
+    WeighingFailed,
 )
 from s2s_actors.actors.messages.life_cycle import (
     Bind,
@@ -97,4 +98,5 @@ __all__ = [
     "Transcribed",
     "TranscriptionFailed",
     "UnitIdle",
+    "WeighingFailed",
 ]

@@ -93,12 +93,24 @@ class SpeechPaused(Marker):
 
 @dataclass(frozen=True, slots=True)
 class SpeechWeighed(Marker):
-    """How finished what was said before the pause sounds, from 0 to 1; it took ``speech_ms``."""
+    """How finished what was said before the pause at ``quiet_ms`` sounds, from 0 to 1.
+
+    It took ``speech_ms``. This may come when the pause is over.
+    """
 
     lease: Lease
     completeness: float
     speech_ms: int
+    quiet_ms: int
     generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeighingFailed(Marker):
+    """The end-of-turn model failed."""
+
+    lease: Lease
+    error: BaseException
 
 
 @dataclass(frozen=True, slots=True)
