@@ -48,6 +48,7 @@ class LlmActor(ModelStage):
         events = self._backend.generate(message.request, call)
         try:
             for event in events:
+                self.answered()
                 if message.cancel.cancelled:
                     return
                 self.links.conversation.put(Generated(message.lease, message.response_id, event))

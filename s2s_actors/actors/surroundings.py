@@ -36,4 +36,6 @@ class Surroundings:
     health: Health = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "health", Health(self.clock, self.limits))
+        object.__setattr__(
+            self, "health", Health(self.clock, self.limits, self.load.longest_wait_s)
+        )

@@ -38,8 +38,10 @@ class TtsActor(ModelStage):
         resampler = soxr.ResampleStream(
             self._backend.sample_rate_hz, WIRE_RATE_HZ, 1, dtype="int16"
         )
-        call = Call(message.lease.session_id, message.cancel, message.urgency)
+        session_id = message.lease.session_id
+        call = Call(session_id, message.cancel, message.urgency, message.segment)
         for chunk in self._backend.synthesize(message.request, call):
+            self.answered()
             if message.cancel.cancelled:
                 return
             self._put(message, resampler.resample_chunk(np.frombuffer(chunk, dtype="<i2")))

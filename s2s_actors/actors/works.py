@@ -30,11 +30,17 @@ class Works:
         self._scope = scope
         self._works: dict[str, Work] = {}
 
-    def of(self, work_id: str, *, speculative: bool = False) -> Work:
-        """The work of this id; if it is new, ``speculative`` says whether it is a guess."""
+    def of(self, work_id: str, *, speculative: bool = False, glance: bool = False) -> Work:
+        """The work of this id.
+
+        Args:
+            work_id: Names it.
+            speculative: Whether it is a guess, if it is new.
+            glance: Whether it is only a look at what is being said, if it is new.
+        """
         work = self._works.get(work_id)
         if work is None:
-            work = Work(self._scope.child(), Urgency(speculative=speculative))
+            work = Work(self._scope.child(), Urgency(speculative=speculative, glance=glance))
             self._works[work_id] = work
         return work
 

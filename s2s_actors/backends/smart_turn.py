@@ -18,6 +18,7 @@ import numpy as np
 from transformers import WhisperFeatureExtractor
 
 from s2s_actors.backends.base import ModelInfo
+from s2s_actors.backends.cpu import CORES
 from s2s_actors.backends.onnx_session import open_session
 from s2s_actors.backends.weights import SMART_TURN
 
@@ -75,7 +76,8 @@ class SmartTurn:
             window, sampling_rate=_SAMPLE_RATE_HZ, do_normalize=True, return_tensors="np"
         )
         inputs = {"input_features": features["input_features"]}
-        [probability] = self._session.run(None, inputs)
+        with CORES.lend(_THREADS):
+            [probability] = self._session.run(None, inputs)
         return float(probability[0, 0])
 
     def warm_up(self) -> None:

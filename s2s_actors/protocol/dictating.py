@@ -53,7 +53,7 @@ class Dictating:
         due = every_ms is not None and at_ms - self._looked_ms >= every_ms
         if due and self._desk.may_guess and turn.dictation.hypothesis is None:
             self._looked_ms = at_ms
-            turn.dictation.hypothesis = self._ask(turn, at_ms, speculative=True)
+            turn.dictation.hypothesis = self._ask(turn, at_ms, speculative=True, glance=True)
 
     def look_at_beginning(self, turn: Turn, at_ms: int) -> None:
         """See how something begins that may be an interruption: somebody waits for that."""
@@ -112,8 +112,15 @@ class Dictating:
         cut_ms = open_ms + quietest_ms(self._buffer.slice(open_ms, at_ms))
         turn.dictation.settle(self._ask(turn, cut_ms, speculative=False), next_ms=cut_ms)
 
-    def _ask(self, turn: Turn, end_ms: int, *, speculative: bool) -> Piece:
+    def _ask(
+        self, turn: Turn, end_ms: int, *, speculative: bool, glance: bool = False
+    ) -> Piece:
         pcm = self._buffer.slice(turn.dictation.open_ms, end_ms)
         return self._transcripts.ask(
-            turn, new_id("voice"), pcm, end_ms=end_ms, speculative=speculative
+            turn,
+            new_id("voice"),
+            pcm,
+            end_ms=end_ms,
+            speculative=speculative,
+            glance=glance,
         )

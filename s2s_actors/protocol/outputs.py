@@ -60,7 +60,8 @@ class StartTranscription:
     ``voice_id`` names it in what comes back: the id of its item for a whole turn, an id of
     its own for anything else. ``logprobs``: the client wants to know how sure the model is of
     each word. ``beginning``: it is the first moment of something that goes on. ``speculative``:
-    it is a guess until :class:`CommitWork`.
+    it is a guess until :class:`CommitWork`. ``glance``: it is not even that, but a look at what
+    is still being said.
     """
 
     voice_id: str
@@ -70,6 +71,7 @@ class StartTranscription:
     logprobs: bool = False
     beginning: bool = False
     speculative: bool = False
+    glance: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ class Transcripts:
         end_ms: int = 0,
         beginning: bool = False,
         speculative: bool = False,
+        glance: bool = False,
     ) -> Piece:
         """Have something transcribed that belongs to a turn, whether or not it will be shown.
 
@@ -71,6 +72,7 @@ class Transcripts:
             end_ms: Where it ends on the session's clock.
             beginning: It is the first moment of something that goes on.
             speculative: It is a guess.
+            glance: It only shows what is still being said.
         """
         settings = self._desk.session.audio.input.transcription
         language = settings.language if settings else None
@@ -86,6 +88,7 @@ class Transcripts:
                 logprobs=self._with_logprobs and not beginning,
                 beginning=beginning,
                 speculative=speculative,
+                glance=glance,
             )
         )
         return piece

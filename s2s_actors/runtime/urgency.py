@@ -1,6 +1,19 @@
-"""Whether somebody waits for a piece of work, or only may do so later."""
+"""Whether somebody waits for a piece of work, may do so later, or would hardly miss it."""
 
 from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Need(IntEnum):
+    """Classes of work, what goes first first."""
+
+    WANTED = 0
+    """Somebody waits for it."""
+    GUESS = 1
+    """Somebody will wait for it if a guess proves right."""
+    GLANCE = 2
+    """A look at what is being said, to show it: the next look tells as much and more."""
 
 
 class Urgency:
@@ -12,16 +25,28 @@ class Urgency:
     atomic, so readers in other threads need no lock.
     """
 
-    __slots__ = ("_speculative",)
+    __slots__ = ("_need",)
 
-    def __init__(self, *, speculative: bool = False) -> None:
-        self._speculative = speculative
+    def __init__(self, *, speculative: bool = False, glance: bool = False) -> None:
+        """Begin in a class.
+
+        Args:
+            speculative: Whether it is a guess.
+            glance: Whether it is not even that, but a look at what is still being said.
+        """
+        guess = Need.GUESS if speculative else Need.WANTED
+        self._need = Need.GLANCE if glance else guess
+
+    @property
+    def need(self) -> Need:
+        """The class that it belongs to now."""
+        return self._need
 
     @property
     def speculative(self) -> bool:
         """Whether it may turn out that nobody wants the result."""
-        return self._speculative
+        return self._need is not Need.WANTED
 
     def commit(self) -> None:
         """The guess was right: somebody waits for it now. Idempotent."""
-        self._speculative = False
+        self._need = Need.WANTED

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from s2s_actors.actors.load import Load
+from s2s_actors.actors.load import Load, Queue
 from s2s_actors.runtime.urgency import Urgency
 
 
@@ -100,3 +100,52 @@ def test_a_guess_that_proves_right_while_it_runs_counts_as_wanted() -> None:
         guess.commit()
         after = load.may_guess
     assert (before, after, load.may_guess) == (True, False, True)
+
+
+# --- who waits for the models ------------------------------------------------------------------
+
+
+class Hands:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_without_work_there_are_no_queues() -> None:
+    load = Load(2)
+    assert load.queues() == {}
+    assert load.longest_wait_s() == 0.0
+
+
+def test_each_kind_of_model_has_a_queue_of_its_own_and_the_oldest_wanted_piece_tells() -> None:
+    hands, guess = Hands(), Urgency(speculative=True)
+    load = Load(2, hands)
+    with load.working(guess, "stt"):
+        hands.now_s += 4
+        with load.working(Urgency(), "stt"), load.working(Urgency(), "tts"):
+            hands.now_s += 1
+            with load.working(Urgency(), "stt"):
+                hands.now_s += 0.5
+                assert load.queues() == {"stt": Queue(2, 1, 1.5), "tts": Queue(1, 0, 1.5)}
+                assert load.longest_wait_s() == 1.5
+        assert load.queues() == {"stt": Queue(0, 1, 0.0)}
+        assert load.longest_wait_s() == 0.0
+        guess.commit()
+        assert load.queues() == {"stt": Queue(1, 0, 5.5)}
+        assert load.longest_wait_s() == 5.5
+    assert load.queues() == {}
+
+
+def test_who_has_something_of_the_answer_does_not_wait_any_more() -> None:
+    hands = Hands()
+    load = Load(2, hands)
+    with load.working(Urgency(), "llm") as piece:
+        hands.now_s += 2
+        assert load.longest_wait_s() == 2
+        piece.is_answered = True
+        assert load.queues() == {"llm": Queue(1, 0, 0.0)}
+        assert load.longest_wait_s() == 0.0

@@ -17,7 +17,7 @@ from s2s_actors.actors.messages import Bind, SessionEnd, StagePassed
 from s2s_actors.actors.stage import Links, ModelStage, StageActor
 from s2s_actors.actors.stt import SttActor
 from s2s_actors.actors.tts import TtsActor
-from s2s_actors.backends.base import TtsRequest
+from s2s_actors.backends.base import Call, TtsRequest
 from s2s_actors.backends.chat import ChatMessage, LlmRequest
 from s2s_actors.errors import StageError
 from s2s_actors.runtime.cancel import CancelToken
@@ -29,7 +29,7 @@ from tests.support.stepped_plant import FakeLlm, FakeStt, FakeTts, Mischief
 from tests.support.stepping import Recorder, run_until_idle, step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,3 +312,35 @@ def test_only_what_runs_on_this_machine_is_counted(kind: str, here: bool) -> Non
     assert seen == [not here]
     assert load.may_guess
     assert bench.unit.messages == []
+
+
+@pytest.mark.parametrize(("kind", "late"), [("stt", True), ("llm", False), ("tts", False)])
+def test_work_waits_until_there_is_something_of_its_result(kind: str, late: bool) -> None:
+    fake, actor, message = STAGES[kind]
+    ticks = iter(range(100))
+    load, mischief, seen = Load(1, lambda: next(ticks)), Mischief(), list[bool]()
+    # Of what comes in several parts, the fakes go wrong between the first and the second.
+    mischief.plan(fake(mischief).kind, lambda: seen.append(load.longest_wait_s() > 0))
+    bench = StageBench(lambda links: actor(f"{kind}-0", links, fake(mischief), load))
+    bench.put(message(bench))
+    assert seen == [late]
+
+
+class Listening(FakeTts):
+    """Notes what it is called with."""
+
+    def __init__(self, mischief: Mischief) -> None:
+        super().__init__(mischief)
+        self.pieces: list[int] = []
+
+    def synthesize(self, request: TtsRequest, call: Call) -> Iterator[bytes]:
+        self.pieces.append(call.piece)
+        return super().synthesize(request, call)
+
+
+def test_the_voice_is_told_how_much_of_the_answer_was_asked_for_before() -> None:
+    voice = Listening(Mischief())
+    bench = StageBench(lambda links: TtsActor("tts-0", links, voice))
+    for segment in range(3):
+        bench.put(m.Speak(bench.lease, "resp", segment, TtsRequest("Hi."), bench.scope))
+    assert voice.pieces == [0, 1, 2]

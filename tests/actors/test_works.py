@@ -25,6 +25,13 @@ def test_work_is_wanted_unless_it_is_a_guess() -> None:
     assert made.of("voice_1", speculative=True).urgency.speculative
 
 
+def test_a_look_at_what_is_being_said_is_less_than_a_guess() -> None:
+    made, _ = works()
+    guess = made.of("voice_1", speculative=True).urgency
+    look = made.of("voice_2", speculative=True, glance=True).urgency
+    assert guess.need < look.need
+
+
 def test_a_guess_that_proves_right_makes_all_of_its_work_urgent() -> None:
     made, _ = works()
     right, other = made.of("a", speculative=True), made.of("b", speculative=True)

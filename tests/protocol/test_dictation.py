@@ -204,6 +204,7 @@ def test_a_look_is_a_guess_and_is_made_once_at_a_time(player: Player) -> None:
 
     (work,) = player.work.utterances.values()
     assert work.speculative
+    assert work.glance
     assert work.pcm == speech(1000)
 
 
