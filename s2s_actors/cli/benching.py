@@ -58,7 +58,7 @@ def bench(  # noqa: PLR0913 - one for each flag
         int, typer.Option("--sessions", metavar="N", min=1, help="Sessions at once.")
     ] = 1,
     turns: Annotated[
-        int, typer.Option("--turns", metavar="N", min=1, help="Turns of each session.")
+        int, typer.Option("--turns", metavar="N", min=1, help="Turns of each session, or visits.")
     ] = 10,
     warm_up: Annotated[
         int,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from s2s_actors.client.record import Event
 
-__all__ = ["Connection", "connected", "session_update"]
+__all__ = ["Connection", "Knock", "connected", "knocking", "session_update"]
 
 _TRY_AGAIN_LATER: Final = 1013
 _CLOSE_TIMEOUT_S: Final = 2.0
@@ -80,6 +80,23 @@ class Connection:
             self._socket.transport.write(frame)
 
 
+class Knock:
+    """An open websocket whose session may still have to wait for a unit."""
+
+    def __init__(self, socket: ClientConnection, timeout_s: float) -> None:
+        self._socket = socket
+        self._timeout_s = timeout_s
+
+    async def session(self) -> Connection:
+        """Wait for ``session.created``; to be called once.
+
+        Raises:
+            SetupError: The server opened no session in time.
+            CapacityError: It has no unit for this session.
+        """
+        return Connection(self._socket, await _session_created(self._socket, self._timeout_s))
+
+
 @asynccontextmanager
 async def connected(url: str, *, timeout_s: float) -> AsyncIterator[Connection]:
     """Open a session and close it properly at the end.
@@ -93,10 +110,21 @@ async def connected(url: str, *, timeout_s: float) -> AsyncIterator[Connection]:
         SetupError: Nobody answers there, or not as a Realtime server would.
         CapacityError: The server has no unit for this session.
     """
-    address = realtime_url(url)
-    socket = await _open(address, timeout_s)
+    async with knocking(url, timeout_s=timeout_s) as knock:
+        yield await knock.session()
+
+
+@asynccontextmanager
+async def knocking(url: str, *, timeout_s: float) -> AsyncIterator[Knock]:
+    """Open a websocket without waiting for a session, and close it properly at the end.
+
+    Raises:
+        SetupError: Nobody answers there, or not as a Realtime server would.
+        CapacityError: The server lets nobody wait for a session.
+    """
+    socket = await _open(realtime_url(url), timeout_s)
     try:
-        yield Connection(socket, await _session_created(socket, timeout_s))
+        yield Knock(socket, timeout_s)
     finally:
         await _close(socket)
 

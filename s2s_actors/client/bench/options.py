@@ -11,7 +11,16 @@ if TYPE_CHECKING:
 __all__ = ["SCENARIOS", "BenchOptions", "Eagerness", "ScenarioName", "TurnDetection"]
 
 ScenarioName: TypeAlias = Literal[
-    "turns", "barge-in", "pauses", "backchannel", "noise", "burst", "conversation", "soak", "crowd"
+    "turns",
+    "barge-in",
+    "pauses",
+    "backchannel",
+    "noise",
+    "burst",
+    "conversation",
+    "visits",
+    "soak",
+    "crowd",
 ]
 SCENARIOS: Final[tuple[ScenarioName, ...]] = get_args(ScenarioName)
 TurnDetection: TypeAlias = Literal["server_vad", "semantic_vad", "as-is"]

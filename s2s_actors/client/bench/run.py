@@ -26,6 +26,7 @@ from s2s_actors.client.bench.soak import run_soak
 from s2s_actors.client.bench.summary import summarise
 from s2s_actors.client.bench.table import show_result
 from s2s_actors.client.bench.turn_trials import pauses, turns
+from s2s_actors.client.bench.visits import run_visits
 from s2s_actors.client.console import INTERRUPTED, open_console, show_error
 from s2s_actors.client.server_process import ServerProcess, serve_command, termination_unwinds
 from s2s_actors.errors import S2SError, SetupError
@@ -56,6 +57,7 @@ _MAKERS: Final[Mapping[ScenarioName, Callable[[BenchOptions, Sequence[Clip]], Sc
 
 _RUNNERS: Final[Mapping[ScenarioName, _Runner]] = {
     "conversation": run_conversation,
+    "visits": run_visits,
     "soak": run_soak,
     "crowd": run_crowd,
 }
@@ -108,7 +110,9 @@ def _servers(options: BenchOptions) -> Iterator[list[Server]]:
     if options.url is not None:
         yield [look_at("A", options.url), *others]
         return
-    command = serve_command(options.serve_args, units=_units(options))
+    # Those who visit wait for each other; whoever set --queue themselves has the last word.
+    queue = ["--queue", "1"] if "visits" in options.scenarios else []
+    command = serve_command([*queue, *options.serve_args], units=_units(options))
     sys.stderr.write("starting a server ...\n")
     with termination_unwinds(), ServerProcess(command) as process:
         own = look_at("A", process.wait_until_ready())

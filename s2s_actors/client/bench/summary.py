@@ -14,6 +14,7 @@ from s2s_actors.client.bench.crowd_rows import CrowdRow, crowd_figures
 from s2s_actors.client.bench.figures import Count, Figure, Ratio, count_of, figure_of, ratio_of
 from s2s_actors.client.bench.names import ALONE
 from s2s_actors.client.bench.rows import BackchannelRow, BargeInRow, NoiseRow, TurnRow
+from s2s_actors.client.bench.visit_rows import VisitRow, visit_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -104,6 +105,7 @@ def _of_kind(rows: Sequence[Row]) -> tuple[Figures, Counts]:
         _backchannels([row for row in rows if isinstance(row, BackchannelRow)]),
         _noises([row for row in rows if isinstance(row, NoiseRow)]),
         crowd_figures([row for row in rows if isinstance(row, CrowdRow)]),
+        (visit_figures([row for row in rows if isinstance(row, VisitRow)]), {}),
     ):
         figures |= part_figures
         counts |= part_counts

@@ -139,6 +139,10 @@ def test_a_percentile_of_too_few_values_stands_in_brackets() -> None:
     assert percentiles(Figure(100, 1, 2, 3, 0, 4)) == ("1", "2", "3")
 
 
+def test_small_times_are_shown_to_a_tenth() -> None:
+    assert percentiles(Figure(100, 0.26, 9.94, 10.4, 0, 4)) == ("0.3", "9.9", "10")
+
+
 def test_a_report_makes_its_folder_and_names_a_place_that_cant_be_written(tmp_path: Path) -> None:
     path = tmp_path / "new" / "bench.json"
     write_text(path, "{}\n")

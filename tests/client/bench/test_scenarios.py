@@ -29,6 +29,9 @@ SCRIPT = Script(
     llm=LlmScript(answers=("It is a bench.",)),
     tts=TtsScript(ms_per_char=10, chunk_ms=20),
 )
+SCRIPTED_FLAGS = tuple(
+    part for kind in ("vad", "stt", "llm", "tts") for part in (f"--{kind}", "scripted")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +196,37 @@ def test_a_conversation_with_a_full_server_fails_each_turn_and_ends(tmp_path: Pa
     assert together["trials"] == 4
 
 
+def test_visitors_come_leave_and_are_followed_by_those_who_waited(tmp_path: Path) -> None:
+    with RunningServer(scripted_models(SCRIPT), units=2, queue=1) as server:
+        report = measure(tmp_path, server, scenarios=("visits",), turns=3)
+    assert report.code == 0
+    assert report.summary()["failures"] == {}
+    figures = report.summary()["figures"]
+    assert set(figures) == {"claim_ms", "claim_connected_ms", "leave_idle_ms", "leave_busy_ms"}
+    assert {figure["n"] for figure in figures.values()} == {3}
+    assert 0 < figures["claim_connected_ms"]["most"] < figures["claim_ms"]["most"]
+
+
+def test_where_nobody_may_wait_there_are_no_visits_one_after_the_other(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    report = measure(tmp_path, server, scenarios=("visits",))
+    assert report.code == 0
+    (reason,) = report.summary()["failures"]
+    assert "in use" in reason
+    assert set(report.summary()["figures"]) == {"claim_ms", "claim_connected_ms"}
+
+
+def test_visitors_to_a_server_of_our_own_may_wait_and_its_memory_is_read(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"scenarios": ("visits",), "sessions": 2, "reference": None}
+    report = measure(tmp_path, None, url=None, serve_args=SCRIPTED_FLAGS, **options)
+    assert report.code == 0
+    assert report.summary()["failures"] == {}
+    figures = report.summary()["figures"]
+    assert figures["leave_busy_ms"]["n"] == figures["session_mb"]["n"] == 1
+    assert figures["session_audio_mb"]["p50"] > 720 * 48 / 1e6  # the answer is in it, too
+
+
 def test_a_soak_lets_callers_come_and_go(server: RunningServer, tmp_path: Path) -> None:
     report = measure(tmp_path, server, scenarios=("soak",), sessions=2, duration_s=2.5)
     assert report.code == 0
@@ -213,9 +247,7 @@ def test_semantic_vad_and_its_eagerness_reach_the_server(
 
 
 def test_a_server_of_its_own_is_started_and_stopped(tmp_path: Path) -> None:
-    kinds = ("vad", "stt", "llm", "tts")
-    flags = tuple(part for kind in kinds for part in (f"--{kind}", "scripted"))
-    report = measure(tmp_path, None, url=None, serve_args=flags, reference=None)
+    report = measure(tmp_path, None, url=None, serve_args=SCRIPTED_FLAGS, reference=None)
     assert report.code == 0
     assert report.summary()["figures"]["latency_ms"]["n"] == 1
     assert report.data["pools"]["A"]["size"] == 3
