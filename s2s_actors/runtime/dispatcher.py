@@ -20,7 +20,7 @@ BURST_MESSAGES: Final = 64
 """After so many messages at a stretch there is a round of the work that they have left."""
 LONGEST_STEP_S: Final = 5.0
 """Nothing that is served here may take so long: as long as a unit may take to drain."""
-LONGEST_STEP_OF_ABANDONED_S: Final = 1.0
+LONGEST_ABANDONED_STEP_S: Final = 1.0
 """And not even so long if somebody has given one of the actors up already."""
 
 
@@ -88,6 +88,7 @@ class Dispatcher:
         start_thread: Starts a thread of that name; raises ``RuntimeError`` if there is none to
             be had.
         longest_step_s: What a step may take.
+        longest_abandoned_step_s: What it may take if somebody has given up an actor that is in it.
     """
 
     def __init__(
@@ -95,12 +96,16 @@ class Dispatcher:
         name: str,
         start_thread: Callable[[str, Callable[[], None]], None],
         round_work: RoundWork | None = None,
+        *,
         longest_step_s: float = LONGEST_STEP_S,
+        longest_abandoned_step_s: float = LONGEST_ABANDONED_STEP_S,
     ) -> None:
         self._name = name
         self._start_thread = start_thread
         self._round_work = round_work
         self._longest_step_s = longest_step_s
+        self._longest_abandoned_step_s = longest_abandoned_step_s
+        self._shortest_s = min(longest_step_s, longest_abandoned_step_s)
         self._ready: SimpleQueue[Dispatched] = SimpleQueue()
         self._lock = threading.Lock()
         self._actors: set[Dispatched] = set()
@@ -125,20 +130,22 @@ class Dispatcher:
         """There is one more message for an actor. Never blocks."""
         self._ready.put(actor)
         since_s = self._since_s
-        if since_s is not None and time.monotonic() - since_s > LONGEST_STEP_OF_ABANDONED_S:
+        if since_s is not None and time.monotonic() - since_s > self._shortest_s:
             self._look_after(since_s)
 
     # --- the thread -----------------------------------------------------------------------
 
     def _begin_shift(self) -> None:
-        shift = object()
-        self._start_thread(self._name, functools.partial(self._serve, shift))
-        self._shift = shift
+        before, self._shift = self._shift, object()
+        try:
+            self._start_thread(self._name, functools.partial(self._serve, self._shift))
+        except RuntimeError:
+            self._shift = before
+            raise
 
     def _serve(self, shift: object) -> None:
-        while self._serve_burst(shift):
-            if self._round_is_due:
-                self._run_round(shift)
+        while self._serve_burst(shift) and self._run_round(shift):
+            pass
 
     @property
     def _round_is_due(self) -> bool:
@@ -150,24 +157,23 @@ class Dispatcher:
             if self._round_is_due and self._ready.empty():
                 return True
             actor = self._ready.get()
-            if self._shift is not shift:
-                self._ready.put(actor)  # it is for the thread that has taken over
-                return False
             self._take_in_hand((actor,))
             actor.serve()
             if not self._let_go(shift):
                 return False
         return True
 
-    def _run_round(self, shift: object) -> None:
-        assert self._round_work is not None
+    def _run_round(self, shift: object) -> bool:
+        """Do what is due; return whether this thread is to go on."""
+        if self._round_work is None or not self._round_work.is_due:
+            return True
         self._take_in_hand(self._round_work.take())
         try:
             self._round_work.run(lambda: self._shift is shift)
         except Exception as error:  # noqa: BLE001 - supervision: each of them hears of it
             for actor in self._in_hand if self._shift is shift else ():
                 actor.give_up(error)
-        self._let_go(shift)
+        return self._let_go(shift)
 
     def _take_in_hand(self, actors: Sequence[Dispatched]) -> None:
         self._in_hand = actors
@@ -193,7 +199,7 @@ class Dispatcher:
         with self._lock:
             in_hand = self._in_hand
             abandoned = any(actor.is_over for actor in in_hand)
-            limit_s = LONGEST_STEP_OF_ABANDONED_S if abandoned else self._longest_step_s
+            limit_s = self._longest_abandoned_step_s if abandoned else self._longest_step_s
             if self._since_s != since_s or time.monotonic() - since_s <= limit_s:
                 return
             try:
