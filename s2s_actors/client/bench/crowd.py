@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +21,6 @@ from s2s_actors.client.bench.crowd_plan import (
     Plan,
     Report,
     Steady,
-    Stopping,
     in_turn,
     one_by_one,
     sound_of,
@@ -30,6 +29,7 @@ from s2s_actors.client.bench.crowd_point import CrowdPoint, judged, with_rows
 from s2s_actors.client.bench.crowd_rows import CrowdRow, crowd_row
 from s2s_actors.client.bench.crowd_usage import Meter
 from s2s_actors.client.bench.names import ALONE
+from s2s_actors.client.bench.precedence import precedence
 from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.rows import Place
 from s2s_actors.client.bench.seats import settings_for
@@ -38,6 +38,7 @@ from s2s_actors.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from s2s_actors.client.bench.clips import Clip
     from s2s_actors.client.bench.crowd_usage import Usage
@@ -63,6 +64,7 @@ class _Streamed:
 
     outcome: Outcome
     usage: Usage | None
+    probes: list[Probe]
     at_s: float
 
 
@@ -94,11 +96,9 @@ class _Crowd:
         """Keep what a session alone shows, and then all of them."""
         server, options = self._server, self._options
         alone = await self._alone_rows()
-        probes: list[Probe] = []
-        async with probing(self._scenario, [server], options, probes):
-            streamed = await self._stream(self._together(), server.pid)
+        streamed = await self._stream(self._together(), watched=True)
         rows = self._rows(streamed, self._scenario)
-        outcome = streamed.outcome
+        outcome, probes = streamed.outcome, streamed.probes
         point = CrowdPoint(
             scenario=self._scenario,
             server=server.name,
@@ -123,7 +123,7 @@ class _Crowd:
             if isinstance(row, CrowdRow) and _place(row) == (_ALONE, self._server.name)
         ]
         if not known:
-            known = self._rows(await self._stream(self._alone(), None), _ALONE)
+            known = self._rows(await self._stream(self._alone(), watched=False), _ALONE)
             for row in known:
                 self._watch.add(row)
         return known
@@ -169,18 +169,24 @@ class _Crowd:
             timeout_s=options.timeout_s,
         )
 
-    async def _stream(self, plan: Plan, pid: int | None) -> _Streamed:
+    async def _stream(self, plan: Plan, *, watched: bool) -> _Streamed:
+        """Let it stream; ``watched`` looks at the server while all are there."""
         at_s = self._watch.now_s
+        probes: list[Probe] = []
         meter, usage = None, None
-        async with _streamer(plan) as streamer:
-            while True:
-                match await streamer.report():
-                    case Steady():
-                        meter = Meter.of(pid)
-                    case Stopping():
+        with precedence():
+            async with _streamer(plan) as streamer, AsyncExitStack() as steady:
+                while not isinstance(report := await streamer.report(), Outcome):
+                    if isinstance(report, Steady) and watched:
+                        meter = Meter.of(self._server.pid)
+                        await steady.enter_async_context(self._probing(probes))
+                    elif watched:
                         usage = meter.usage() if meter else None
-                    case Outcome() as outcome:
-                        return _Streamed(outcome, usage, at_s)
+                        await steady.aclose()
+        return _Streamed(report, usage, probes, at_s)
+
+    def _probing(self, found: list[Probe]) -> AbstractAsyncContextManager[None]:
+        return probing(self._scenario, [self._server], self._options, found)
 
 
 def _place(row: CrowdRow) -> tuple[str, str]:

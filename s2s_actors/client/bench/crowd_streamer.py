@@ -9,7 +9,6 @@ and writes reports as lines of JSON on standard output.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import time
 from contextlib import AsyncExitStack, suppress
@@ -32,6 +31,7 @@ from s2s_actors.client.bench.crowd_plan import (
 )
 from s2s_actors.client.bench.crowd_wheel import Stream, Wheel
 from s2s_actors.client.bench.figures import figure_of
+from s2s_actors.client.bench.precedence import precedence
 from s2s_actors.client.bench.session import configured
 from s2s_actors.client.record import Closed, parse_event
 from s2s_actors.errors import S2SError
@@ -46,9 +46,6 @@ __all__ = ["stream"]
 
 _KEPT: Final = frozenset({STARTED, STOPPED, TRANSCRIBED, DONE})
 _OPENING_AT_ONCE: Final = 8
-_NICER: Final = -10
-"""A microphone does not wait for the server's models, as this process would on the same machine."""
-
 _TAIL_S: Final = 5.0
 """Longest wait for what has been said to be answered."""
 
@@ -221,8 +218,6 @@ class _Seat:
 
 
 def _main() -> None:
-    with suppress(AttributeError, OSError):  # where the system grants it
-        os.nice(_NICER)
     plan = msgspec.json.decode(sys.stdin.buffer.readline(), type=Plan)
     output = sys.stdout.buffer
 
@@ -230,7 +225,8 @@ def _main() -> None:
         output.write(msgspec.json.encode(report) + b"\n")
         output.flush()
 
-    asyncio.run(stream(plan, tell))
+    with precedence():
+        asyncio.run(stream(plan, tell))
 
 
 if __name__ == "__main__":
