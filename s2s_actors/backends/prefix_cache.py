@@ -56,6 +56,13 @@ class Reading:
             cache.crop(length - len(self.tokens))
         return Reading(self.tokens[:length], cache)
 
+    def rewind(self) -> None:
+        """Drop what a step that failed has left in some of the layers."""
+        with torch.inference_mode():
+            for layer in self.cache.layers:
+                if type(layer) is DynamicLayer:
+                    layer.crop(min(0, len(self.tokens) - layer.get_seq_length()))
+
 
 class PrefixCache:
     """Keeps the last readings of each session.

@@ -1,9 +1,9 @@
 """A chat model of the transformers library in this process, by default SmolLM2-135M-Instruct.
 
-The token loop is ours because of two promises that ``generate()`` does not give: cancelling
-takes effect within one step, and the sessions that are answered at once take turns step by
-step, so that a long answer does not hold up a short one. Masks, caches, sampling rules and
-decoding are the library's.
+The token loop is ours because of promises that neither ``generate()`` nor the library's
+continuous batching gives: cancelling takes effect within one step, answers join and leave before
+any step, and a session goes on from what it has read itself, and from nothing else. Masks,
+caches, sampling rules and decoding are the library's.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
     DynamicCache,
-    RepetitionPenaltyLogitsProcessor,
 )
 from transformers.utils import logging as transformers_logging
 
+from s2s_actors.backends.answer import Answer
 from s2s_actors.backends.base import Call, ModelInfo
 from s2s_actors.backends.chat import (
     ChatMessage,
@@ -33,26 +33,26 @@ from s2s_actors.backends.chat import (
 )
 from s2s_actors.backends.chat_prompt import ChatPrompt
 from s2s_actors.backends.cpu import float_type, use_torch_threads
-from s2s_actors.backends.folded_attention import fold_attention
 from s2s_actors.backends.forced_call import CallGrammar, ForcedCalls, forced_tools
-from s2s_actors.backends.foreground import FOREGROUND
 from s2s_actors.backends.gguf_conversion import converted
 from s2s_actors.backends.packed_linear import pack
 from s2s_actors.backends.prefix_cache import PrefixCache
+from s2s_actors.backends.row_attention import attend_in_rows, read_alone, read_rows
+from s2s_actors.backends.step_batcher import StepBatcher
+from s2s_actors.backends.step_plan import in_turn, together
 from s2s_actors.backends.tool_call_parser import OPENING, ParsedCall, ParsedText, ToolCallParser
-from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.backends.weights import SMOLLM2, existing_path, looks_like_path
 from s2s_actors.errors import SetupError
 from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
     from s2s_actors.backends.base import BackendOptions, Progress
     from s2s_actors.backends.chat import LlmEvent
-    from s2s_actors.backends.prefix_cache import Reading
+    from s2s_actors.backends.step_plan import Share
 
 __all__ = ["TransformersChat"]
 
@@ -60,15 +60,10 @@ _MAX_OUTPUT_TOKENS = 200
 # A processor reads some 700 tokens a second, and a chat that was cut at its beginning is read
 # anew before the first word.
 _CONTEXT_TOKENS_CPU, _CONTEXT_TOKENS_GPU = 2048, 16_384
-# What the model reads in one step, some 0.2 s for 135 M parameters on 2 cores.
-_PREFILL_TOKENS = 128
-# Small models fall into loops under greedy decoding; the prompt is exempt, for a penalty on
-# its words makes answers avoid what the question is about.
-_PENALTY = RepetitionPenaltyLogitsProcessor(1.1)
 
 
 class TransformersChat:
-    """One model, one step at a time, and whoever has waited longest is next.
+    """One model, one step at a time, and each step goes on with all answers.
 
     Of each session's chat only what is new is read. That changes an answer no more than how the
     prompt is split does: not at all but for the rounding of bfloat16, which may decide between
@@ -79,13 +74,14 @@ class TransformersChat:
         self.info = info
         self._model = model
         self._tokenizer = tokenizer
-        self._turnstile = Turnstile()
         self.context_tokens = _context_tokens(model)
         self._longest_answer_tokens = self.context_tokens // 2
         self._prompt = ChatPrompt(tokenizer, self.context_tokens)
         self._stop_tokens = _stop_tokens(model, tokenizer)
         self._forced_calls = ForcedCalls(tokenizer)
         self._prefixes = PrefixCache(lambda: DynamicCache(config=model.config))
+        self._reads_rows = attend_in_rows(model, DynamicCache(config=model.config))
+        self._batcher = StepBatcher(self._read, together if self._reads_rows else in_turn)
 
     @classmethod
     def load(cls, options: BackendOptions, progress: Progress) -> Self:
@@ -110,7 +106,6 @@ class TransformersChat:
             place = model_id = source = wanted
         model, tokenizer = _open(place, wanted or SMOLLM2.name)
         pack(model)
-        fold_attention(model)
         info = ModelInfo(id=model_id, kind="llm", backend="transformers", source=source)
         return cls(model, tokenizer, info)
 
@@ -174,50 +169,24 @@ class TransformersChat:
         """Greedily chosen tokens, at most ``limit``; ends early once cancelled."""
         reading = self._prefixes.begin(call.session_id, prompt)
         unread = prompt[len(reading.tokens) :]
-        written: list[int] = []
+        answer = Answer(call, reading, unread, limit, self._stop_tokens, grammar)
         try:
-            while len(written) < limit:
-                logits = self._read(unread, reading, call)
-                if logits is None:
-                    return
-                token = _choice(logits, written, grammar)
-                written.append(token)
-                unread = [token]
-                yield token
+            yield from self._batcher.tokens(answer)
         finally:
             self._prefixes.keep(call.session_id, reading)
 
-    def _read(self, unread: list[int], reading: Reading, call: Call) -> torch.Tensor | None:
-        """Read on in turns; what may come next, or None once cancelled."""
-        logits = None
-        for start in range(0, len(unread), _PREFILL_TOKENS):
-            FOREGROUND.give_way(call.urgency)
-            with self._turnstile.turn(call.cancel, call.urgency) as go_on:
-                if not go_on:
-                    return None
-                logits = self._step(unread[start : start + _PREFILL_TOKENS], reading)
-        return logits
-
-    def _step(self, piece: list[int], reading: Reading) -> torch.Tensor:
-        with torch.inference_mode():
-            ids = torch.tensor([piece], device=self._model.device)
-            output = self._model(ids, cache=reading.cache, use_cache=True, logits_to_keep=1)
-            reading.tokens += piece
-            logits: torch.Tensor = output.logits[:, -1, :].float()
-        return logits
-
-
-def _choice(logits: torch.Tensor, written: list[int], grammar: CallGrammar | None) -> int:
-    """The likeliest token; of a call, the likeliest one that its grammar allows."""
-    with torch.inference_mode():
-        if grammar is None:
-            if written:
-                logits = _PENALTY(torch.tensor([written], device=logits.device), logits)
-            return int(logits.argmax())
-        # JSON repeats its marks: no penalty on them.
-        token = int(grammar.restrict(logits).argmax())
-    grammar.take(token)
-    return token
+    def _read(self, shares: Sequence[Share]) -> torch.Tensor:
+        """Go on with one answer, or with several if the model can."""
+        pieces = [answer.unread[:count] for answer, count in shares]
+        caches = [answer.reading.cache for answer, _ in shares]
+        try:
+            if self._reads_rows:
+                return read_rows(self._model, pieces, caches)
+            return read_alone(self._model, pieces[0], caches[0])
+        except BaseException:
+            for answer, _ in shares:
+                answer.reading.rewind()
+            raise
 
 
 def _events(parsed: ParsedText | ParsedCall) -> Iterator[LlmEvent]:

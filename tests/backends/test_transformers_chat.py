@@ -24,13 +24,14 @@ from s2s_actors.errors import SetupError, StageError
 from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
     from pathlib import Path
 
     import torch
 
     from s2s_actors.backends.base import LanguageModel
-    from s2s_actors.backends.prefix_cache import Reading
+    from s2s_actors.backends.step_batcher import StepBatcher
+    from s2s_actors.backends.step_plan import Share
 
 pytestmark = pytest.mark.models
 
@@ -70,13 +71,14 @@ def _talk(model: LanguageModel, session: str, questions: list[str]) -> list[str]
 def pieces(smollm: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The size of each piece that the model reads, in tokens."""
     sizes: list[int] = []
-    step: Callable[[list[int], Reading], torch.Tensor] = smollm._step  # type: ignore[attr-defined]
+    batcher: StepBatcher = smollm._batcher  # type: ignore[attr-defined]
+    read = batcher._read
 
-    def spy(piece: list[int], reading: Reading) -> torch.Tensor:
-        sizes.append(len(piece))
-        return step(piece, reading)
+    def spy(shares: Sequence[Share]) -> torch.Tensor:
+        sizes.extend(count for _, count in shares)
+        return read(shares)
 
-    monkeypatch.setattr(smollm, "_step", spy)
+    monkeypatch.setattr(batcher, "_read", spy)
     return sizes
 
 
