@@ -7,16 +7,28 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from s2s_actors.actors.load import Queue
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from s2s_actors.runtime.clock import Clock
 
-__all__ = ["Health", "HealthLimits", "Lateness", "LoadReport", "Source", "SourceReport"]
+__all__ = ["Health", "HealthLimits", "Lateness", "LoadReport", "Noted", "SourceReport"]
 
-Source: TypeAlias = Literal["hearing", "events", "models"]
-"""What may be late: audio on its way to voice detection, events on their way to the sockets,
-and work that waits for a model."""
+Noted: TypeAlias = Literal["hearing", "events"]
+"""What is noted when it was late: sound on its way to voice detection, and events on their way
+to the sockets."""
+
+_MODELS: Final = {
+    "stt": "speech recognition",
+    "llm": "the language model",
+    "tts": "the voice",
+}
+"""What work may wait for."""
+_CROWD: Final = 2
+"""So many pieces of work make a model late. One alone takes as long as it takes, and another
+session would not change that."""
 
 WINDOW_S: Final = 2.0
 """What is remembered is between one and two of these old."""
@@ -44,16 +56,18 @@ class HealthLimits:
     max_lag_s: float | None = 0.5
     max_model_wait_s: float | None = 3.0
 
-    def of(self, source: Source) -> float | None:
-        """The limit of one source."""
-        return self.max_model_wait_s if source == "models" else self.max_lag_s
-
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """How late one source is, and how late it may be (None: as late as it is)."""
+    """How late one source is, and how late it may be.
 
-    source: Source
+    Attributes:
+        source: ``hearing``, ``events``, or the stage whose model work waits for.
+        late_s: How late, in seconds.
+        limit_s: How late it may be; None for as late as it is.
+    """
+
+    source: str
     late_s: float
     limit_s: float | None
 
@@ -68,8 +82,8 @@ class SourceReport:
                 return f"hearing is {self.late_s:.1f} s behind"
             case "events":
                 return f"events are {self.late_s:.1f} s late"
-            case _:
-                return f"work has waited for a model for {self.late_s:.1f} s"
+            case stage:
+                return f"work has waited {self.late_s:.1f} s for {_MODELS[stage]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,24 +169,24 @@ class Health:
         self,
         clock: Clock,
         limits: HealthLimits,
-        longest_wait_s: Callable[[], float] = lambda: 0.0,
+        queues: Callable[[], Mapping[str, Queue]] = dict,
     ) -> None:
         """Begin with nothing late.
 
         Args:
             clock: For how long ago something was noted.
             limits: What is still in time.
-            longest_wait_s: How long the oldest piece of wanted work has been waiting for a
-                model by now; asked whenever the load is read.
+            queues: What the models have to do by now, by stage; asked whenever the load is
+                read.
         """
         self._now_s = clock.monotonic_s
         self._limits = limits
-        self._longest_wait_s = longest_wait_s
-        self._late: dict[Source, Lateness] = {"hearing": Lateness(), "events": Lateness()}
+        self._queues = queues
+        self._late: dict[Noted, Lateness] = {"hearing": Lateness(), "events": Lateness()}
         self._overloaded = False
         self._lock = threading.Lock()
 
-    def note(self, source: Literal["hearing", "events"], late_s: float) -> None:
+    def note(self, source: Noted, late_s: float) -> None:
         """Count one piece that was handled, and how late that was; costs about 1 µs.
 
         Args:
@@ -185,14 +199,20 @@ class Health:
 
     def read(self) -> LoadReport:
         """The load by now."""
-        now_s = self._now_s()
-        late: dict[Source, float] = {name: each.read(now_s) for name, each in self._late.items()}
-        late["models"] = self._longest_wait_s()
-        limits = self._limits
-        sources = tuple(
-            SourceReport(name, late_s, limits.of(name)) for name, late_s in late.items()
-        )
+        sources = (*self._lags(), *self._waits())
         figure = max(each.figure for each in sources)
         with self._lock:
             self._overloaded = figure >= (RELIEF if self._overloaded else 1.0)
             return LoadReport(sources, self._overloaded)
+
+    def _lags(self) -> Iterator[SourceReport]:
+        now_s = self._now_s()
+        for name, each in self._late.items():
+            yield SourceReport(name, each.read(now_s), self._limits.max_lag_s)
+
+    def _waits(self) -> Iterator[SourceReport]:
+        queues = self._queues()
+        for stage in _MODELS:
+            queue = queues.get(stage, Queue())
+            limit_s = self._limits.max_model_wait_s if queue.wanted >= _CROWD else None
+            yield SourceReport(stage, queue.longest_wait_s, limit_s)

@@ -36,6 +36,4 @@ class Surroundings:
     health: Health = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "health", Health(self.clock, self.limits, self.load.longest_wait_s)
-        )
+        object.__setattr__(self, "health", Health(self.clock, self.limits, self.load.queues))

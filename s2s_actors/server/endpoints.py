@@ -147,12 +147,12 @@ def _is_admitting(load: LoadReport, units: Iterable[UnitSnapshot]) -> bool:
 
 
 def _shown_queue(pool: PoolSnapshot) -> dict[str, object]:
-    since = pool.waiting_since
+    since, wait_s = pool.waiting_since, pool.estimated_wait_s
     return {
         "length": pool.queue_length,
         "limit": pool.queue_limit,
         "oldest_wait_s": None if since is None else round(max(0.0, time.time() - since), 3),
-        "estimated_wait_s": pool.estimated_wait_s,
+        "estimated_wait_s": None if wait_s is None else round(wait_s, 1),
     }
 
 

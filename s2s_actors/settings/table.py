@@ -182,7 +182,7 @@ class Settings:
     max_model_wait_s: float = _setting(
         3.0,
         Seconds(0.01, 3600),
-        "How long work may wait for its model before new sessions must wait.",
+        "How long a model may leave work without any result before new sessions must wait.",
     )
     shutdown_timeout_s: float = _setting(
         30.0, Seconds(0, _DAY_S), "Time that running sessions get to finish when the server stops."

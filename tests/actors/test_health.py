@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from s2s_actors.actors.health import Health, HealthLimits
+from s2s_actors.actors.load import Queue
 from s2s_actors.runtime.clock import ManualClock
 
 if TYPE_CHECKING:
@@ -17,13 +18,16 @@ class Bench:
 
     def __init__(self, *, max_lag_s: float | None = 0.3, max_wait_s: float | None = 2.0) -> None:
         self.clock = ManualClock()
-        self.waits_s = 0.0
+        self.queue = Queue()
         limits = HealthLimits(max_lag_s, max_wait_s)
-        self.health = Health(self.clock, limits, lambda: self.waits_s)
+        self.health = Health(self.clock, limits, lambda: {"llm": self.queue})
 
     def hear(self, late_s: float, times: int = 100) -> None:
         for _ in range(times):
             self.health.note("hearing", late_s)
+
+    def crowd(self, wait_s: float, wanted: int = 2) -> None:
+        self.queue = Queue(wanted, longest_wait_s=wait_s)
 
     def read(self) -> LoadReport:
         return self.health.read()
@@ -102,17 +106,25 @@ def test_a_long_pause_leaves_nothing_of_what_was_before() -> None:
 
 def test_work_that_waits_for_its_model_too_long_is_overload() -> None:
     bench = Bench(max_wait_s=2.0)
-    bench.waits_s = 3.0
-    assert bench.read().over == ("work has waited for a model for 3.0 s",)
-    bench.waits_s = 0.0
+    bench.crowd(3.0)
+    assert bench.read().over == ("work has waited 3.0 s for the language model",)
+    bench.crowd(0.0)
     assert not bench.read().overloaded
+
+
+def test_a_model_that_is_slow_with_one_piece_of_work_is_slow_but_not_crowded() -> None:
+    bench = Bench(max_wait_s=2.0)
+    bench.crowd(9.0, wanted=1)
+    report = bench.read()
+    assert (report.figure, report.overloaded) == (0.0, False)
+    assert [each.late_s for each in report.sources if each.source == "llm"] == [9.0]
 
 
 def test_overload_ends_only_well_below_the_limit() -> None:
     bench = Bench(max_wait_s=2.0)
     seen = []
     for waits_s in (1.9, 2.0, 1.9, 1.5, 1.3, 1.9):
-        bench.waits_s = waits_s
+        bench.crowd(waits_s)
         seen.append(bench.read().overloaded)
     assert seen == [False, True, True, True, False, False]
 
@@ -120,7 +132,7 @@ def test_overload_ends_only_well_below_the_limit() -> None:
 def test_without_limits_nothing_is_too_late() -> None:
     bench = Bench(max_lag_s=None, max_wait_s=None)
     bench.hear(4.0)
-    bench.waits_s = 60.0
+    bench.crowd(60.0)
     report = bench.read()
     assert (report.figure, report.overloaded, report.over) == (0.0, False, ())
     assert bench.hearing_s > 3.9, "it is shown all the same"

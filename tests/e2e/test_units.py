@@ -179,7 +179,7 @@ def test_a_client_waits_in_the_queue_for_the_next_free_unit() -> None:
                     await first.vanish()
                     assert (await early)["instructions"] == "from the queue"
                     pool = await server.pool()
-                    assert pool["queue"] == {"length": 0, "limit": 2}
+                    assert (pool["queue"]["length"], pool["queue"]["limit"]) == (0, 2)
             await server.until_idle()
             await expect_clean(server)
 

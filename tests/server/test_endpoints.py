@@ -11,6 +11,7 @@ import pytest
 
 from s2s_actors.actors.health import Health, HealthLimits
 from s2s_actors.actors.lease import Lease
+from s2s_actors.actors.load import Queue
 from s2s_actors.backends.base import ModelInfo
 from s2s_actors.protocol.pacing import TurnPace
 from s2s_actors.runtime.clock import ManualClock
@@ -108,7 +109,7 @@ def test_the_pool_counts_who_waited_and_who_was_refused_and_for_what() -> None:
 
 def busy() -> Health:
     """The health of a process that hears half a second too late."""
-    health = Health(ManualClock(), HealthLimits(0.5, 3.0), lambda: 1.5)
+    health = Health(ManualClock(), HealthLimits(0.5, 3.0), lambda: {"stt": Queue(3, 0, 1.5)})
     for _ in range(100):
         health.note("hearing", 1.0)
     return health
@@ -119,13 +120,13 @@ def test_the_load_is_told_as_a_figure_and_in_words() -> None:
         "figure": 2.0,
         "admitting": False,
         "over": ["hearing is 1.0 s behind"],
-        "late_s": {"hearing": 1.0, "events": 0.0, "models": 1.5},
+        "late_s": {"hearing": 1.0, "events": 0.0, "stt": 1.5, "llm": 0.0, "tts": 0.0},
     }
     assert ask("/v1/pool", FixedBoard(*UNITS))[1]["load"] == {
         "figure": 0.0,
         "admitting": True,
         "over": [],
-        "late_s": {"hearing": 0.0, "events": 0.0, "models": 0.0},
+        "late_s": dict.fromkeys(("hearing", "events", "stt", "llm", "tts"), 0.0),
     }
 
 
