@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import sys
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 from s2s_actors.actors.board import Board
 from s2s_actors.actors.conversation import ConversationRules
 from s2s_actors.actors.health import HealthLimits
-from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.hosts import Hosts
+from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
@@ -25,6 +24,7 @@ from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.server.app import PoolWatch, serve
+from s2s_actors.server.event_loop import run_loop
 from s2s_actors.server.listener import bind
 from s2s_actors.server.options import ServerOptions
 
@@ -61,7 +61,7 @@ def run(settings: Settings) -> int:
     built = plant(settings, models, board, clock, mcp)
     pool = built.start_pool(pool_watch)
     try:
-        asyncio.run(
+        run_loop(
             serve(
                 _server_options(settings),
                 pool,

@@ -22,6 +22,7 @@ from s2s_actors.actors.messages import (
 from s2s_actors.actors.ports import ClaimReply, Granted, Refused
 from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.server.endpoints import Endpoints
+from s2s_actors.server.event_loop import run_loop
 from s2s_actors.server.listener import Listener
 from s2s_actors.server.options import ServerOptions
 from tests.server.boards import FixedBoard, no_load
@@ -52,7 +53,7 @@ def run(scenario: Coroutine[Any, Any, T]) -> T:
         async with asyncio.timeout(6 * PATIENCE_S):
             return await scenario
 
-    return asyncio.run(limited())
+    return run_loop(limited())
 
 
 class Watched:

@@ -23,6 +23,7 @@ from s2s_actors.backends.scripted import (
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.serve import plant
 from s2s_actors.server.app import PoolWatch, Stop, serve
+from s2s_actors.server.event_loop import run_loop
 from s2s_actors.server.options import ServerOptions
 from s2s_actors.settings import Settings
 from tests.server.harness import get
@@ -178,7 +179,7 @@ class RunningServer(Address):
         self.health = built.around.health
         pool = built.start_pool(watch)
         try:
-            asyncio.run(self._serve(pool, watch))
+            run_loop(self._serve(pool, watch))
         except BaseException as error:
             if self._listening.done():
                 raise
