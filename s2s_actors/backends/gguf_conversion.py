@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from s2s_actors.backends.cpu import float_type
 from s2s_actors.errors import SetupError
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ __all__ = ["cache_directory", "converted"]
 
 _MANIFEST = "manifest.json"
 # Raised when the layout of the converted directory changes.
-_LAYOUT = 1
-# 135 M parameters as 32-bit floats take 540 MB from a GGUF of 98 MB (4 bits and scales).
+_LAYOUT = 2
+# 135 M parameters take 270 MB, as 32-bit floats 540, from a GGUF of 98 MB (4 bits and scales).
 _GROWTH = 6
 
 
@@ -42,6 +43,8 @@ def cache_directory() -> Path:
 def converted(gguf: Path, progress: Progress, cache: Path | None = None) -> Path:
     """The converted form of ``gguf``; converts it unless that has been done.
 
+    Its weights are the floats that this machine works with: to load them is to map the file.
+
     Args:
         gguf: A model file with its tokenizer, as llama.cpp reads it.
         progress: Told when a conversion starts and ends.
@@ -52,7 +55,8 @@ def converted(gguf: Path, progress: Progress, cache: Path | None = None) -> Path
             written or is full.
     """
     cache = cache or cache_directory()
-    target = cache / f"{gguf.stem}-{gguf.stat().st_size}-v{_LAYOUT}"
+    floats = str(float_type()).removeprefix("torch.")
+    target = cache / f"{gguf.stem}-{gguf.stat().st_size}-{floats}-v{_LAYOUT}"
     if _is_complete(target):
         return target
     try:
@@ -73,10 +77,9 @@ def converted(gguf: Path, progress: Progress, cache: Path | None = None) -> Path
 
 
 def _convert(gguf: Path, target: Path) -> None:
-    # Imported here: to find a finished conversion takes no model library.
+    # Imported here: to find a finished conversion takes less.
     import torch  # noqa: PLC0415
     from safetensors import SafetensorError  # noqa: PLC0415
-    from safetensors.torch import save_model  # noqa: PLC0415
     from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415
     from transformers.utils import logging as transformers_logging  # noqa: PLC0415
 
@@ -91,14 +94,14 @@ def _convert(gguf: Path, target: Path) -> None:
             )
     except (ValueError, KeyError, NotImplementedError) as error:
         raise SetupError(f"--llm-model {gguf}: transformers can't read it ({error})") from error
-    # The weights are plain floats now; a config that says otherwise is refused when loaded.
+    # The weights are plain floats now; as quantized ones they would be refused.
     del model.config.quantization_config
+    model.hf_quantizer = None
     try:
-        save_model(model, str(target / "model.safetensors"), metadata={"format": "pt"})
+        # Under the names that the library looks for: a weight that it misses it makes up first.
+        model.to(float_type()).save_pretrained(target)
     except SafetensorError as error:
         raise OSError(errno.ENOSPC, str(error)) from error
-    model.config.save_pretrained(target)
-    model.generation_config.save_pretrained(target)
     tokenizer.save_pretrained(target)
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from s2s_actors.backends import gguf_conversion
+from s2s_actors.backends.cpu import float_type
 from s2s_actors.backends.gguf_conversion import converted
+from s2s_actors.backends.weights import SMOLLM2
 from s2s_actors.errors import SetupError
 
 if TYPE_CHECKING:
@@ -116,3 +118,14 @@ def test_two_that_convert_at_once_both_get_the_whole_model(
     assert converter.runs == 2
     assert len(set(places)) == 1
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [places[0].name]
+
+
+@pytest.mark.models
+def test_what_is_converted_lies_there_as_it_is_loaded() -> None:
+    from safetensors.torch import load_file  # noqa: PLC0415 - only where the models are
+
+    weights = load_file(converted(SMOLLM2.path(), _quiet) / "model.safetensors")
+    # Under the name of the other half of the pair it would be made up anew before it is found.
+    assert "model.embed_tokens.weight" in weights
+    assert "lm_head.weight" not in weights
+    assert {weight.dtype for weight in weights.values()} == {float_type()}
