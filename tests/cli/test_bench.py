@@ -59,6 +59,16 @@ def test_flags_reach_the_bench(asked: Callable[..., BenchOptions]) -> None:
     }
 
 
+def test_a_crowd_may_be_swept_from_the_smallest_to_the_largest(
+    asked: Callable[..., BenchOptions],
+) -> None:
+    flags = ("--scenario", "crowd", "--talking", "0", "--piece", "40")
+    options = asked(*flags, "--sweep", "50,1,50,25")
+    assert options.sweep == (1, 25, 50)
+    assert (options.talking_percent, options.piece_ms) == (0.0, 40)
+    assert asked(*flags).sweep == ()
+
+
 def test_scenarios_come_in_our_order_and_all_means_all(
     asked: Callable[..., BenchOptions],
 ) -> None:
@@ -101,6 +111,11 @@ def test_a_server_of_its_own_is_started_for_serve_or_serve_flags(
         (("--url", "ws://x", "--serve"), "exclude each other"),
         (("--turns", "2", "--warm-up", "2"), "leaves no turn to count"),
         (("--sessions", "0"), "--sessions"),
+        (("--sweep", "1,2"), "for the scenario crowd alone"),
+        (("--scenario", "all", "--sweep", "1,2"), "for the scenario crowd alone"),
+        (("--scenario", "crowd", "--sweep", "1,b"), "numbers with commas between, not '1,b'"),
+        (("--scenario", "crowd", "--sweep", "0,1"), "from 1 on"),
+        (("--scenario", "crowd", "--talking", "60"), "--talking"),
     ],
 )
 def test_nonsense_is_refused_as_wrong_usage(

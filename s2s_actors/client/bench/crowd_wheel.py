@@ -11,7 +11,7 @@ import asyncio
 import time
 from array import array
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from s2s_actors.client.bench.crowd_plan import Said
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from s2s_actors.client.bench.crowd_plan import Utterance
 
 __all__ = ["Stream", "Streaming", "Wheel"]
+
+_GRAIN_S: Final = 0.001
+"""Waking up costs more than sending does: what is due within this time leaves together."""
 
 
 class Streaming(Protocol):
@@ -134,4 +137,4 @@ class Wheel:
     async def run(self) -> None:
         """Send until this task is cancelled."""
         while True:  # noqa: ASYNC110 - time is what it waits for
-            await asyncio.sleep(max(0.0, self.send_due()))
+            await asyncio.sleep(max(_GRAIN_S, self.send_due()))

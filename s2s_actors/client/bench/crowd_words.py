@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
 
+from s2s_actors.client.bench.figures import ENOUGH_FOR
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -70,4 +72,7 @@ def verdicts(points: Sequence[CrowdPoint]) -> Iterator[str]:
 
 
 def _p50_p99(figure: Figure | None) -> tuple[str, str]:
-    return (f"{figure.p50:.0f}", f"{figure.p99:.0f}") if figure else ("?", "?")
+    if figure is None:
+        return "?", "?"
+    p99 = f"{figure.p99:.0f}"
+    return f"{figure.p50:.0f}", p99 if figure.n >= ENOUGH_FOR["p99"] else f"({p99})"

@@ -77,7 +77,10 @@ def outcome_of(script: Sequence[Step], **options: Any) -> Outcome:
     return outcome
 
 
-ONE_TURN = [*utterance(1, "What?", stop_after_ms=1600), *answer(1, ["Yes."], bytes(9600))]
+ONE_TURN: list[Step] = [
+    *utterance(1, "What?", stop_after_ms=1600),
+    *answer(1, ["Yes."], bytes(9600)),
+]
 
 
 def test_a_streamer_tells_when_all_are_there_and_when_it_ends() -> None:
@@ -125,7 +128,8 @@ def test_errors_are_kept_and_do_not_end_a_session() -> None:
     [(Close(1011, "sorry"), "1011 sorry"), (SendText("nonsense"), "this is no Realtime server")],
 )
 def test_a_session_that_the_server_ends_is_told(step: Step, closed: str) -> None:
-    (log,) = outcome_of([*opening(), Hear(200), step], duration_s=0.2).logs
+    script: list[Step] = [*opening(), Hear(200), step]
+    (log,) = outcome_of(script, duration_s=0.2).logs
     assert log.closed == closed
 
 
