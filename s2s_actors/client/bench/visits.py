@@ -10,26 +10,26 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from s2s_actors.client.bench.rows import Place, Row
 from s2s_actors.client.bench.seats import ask_for, settings_for
 from s2s_actors.client.bench.session_memory import measure_memory
 from s2s_actors.client.bench.story import STORY, STORY_SCRIPT
 from s2s_actors.client.bench.visit_rows import VisitRow
-from s2s_actors.client.connection import connected, knocking
+from s2s_actors.client.bench.visitor import Visitor
+from s2s_actors.client.connection import connected
 from s2s_actors.client.record import AUDIO_DELTA, Closed
 from s2s_actors.errors import S2SError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
-    from types import TracebackType
 
     from s2s_actors.client.bench.clips import Clip
     from s2s_actors.client.bench.options import BenchOptions
     from s2s_actors.client.bench.rounds import Watch
     from s2s_actors.client.bench.seats import Server
-    from s2s_actors.client.connection import Connection, Knock
+    from s2s_actors.client.connection import Connection
 
 __all__ = ["run_visits"]
 
@@ -141,7 +141,7 @@ class _Visits:
             await self._have_talk(await first.enter())
             return {"leave_busy_ms": await self._hand_over(first)}
 
-    async def _hand_over(self, first: _Visitor) -> float:
+    async def _hand_over(self, first: Visitor) -> float:
         async with self._visitor() as second:
             await second.knock()
             left_s = self._now_s()
@@ -161,8 +161,8 @@ class _Visits:
         except TimeoutError:
             raise S2SError("there was no answer with audio to leave in the middle of") from None
 
-    def _visitor(self) -> _Visitor:
-        return _Visitor(self._server.url, self._options.timeout_s)
+    def _visitor(self) -> Visitor:
+        return Visitor(self._server.url, self._options.timeout_s)
 
 
 async def _heard(connection: Connection) -> None:
@@ -174,37 +174,3 @@ async def _heard(connection: Connection) -> None:
             said = event.text("error", "message") or "the answer was over before it was heard"
             raise S2SError(said)
     raise S2SError(f"the server closed the connection: {event}")
-
-
-class _Visitor:
-    """A client that knocks, enters and leaves; use it as an asynchronous context."""
-
-    def __init__(self, url: str, timeout_s: float) -> None:
-        self._url = url
-        self._timeout_s = timeout_s
-        self._stack = AsyncExitStack()
-        self._knock: Knock
-
-    async def knock(self) -> None:
-        """Open the websocket; from now on it waits if it must."""
-        opened = knocking(self._url, timeout_s=self._timeout_s)
-        self._knock = await self._stack.enter_async_context(opened)
-
-    async def enter(self) -> Connection:
-        """Wait for the session."""
-        return await self._knock.session()
-
-    async def leave(self) -> None:
-        """Send a close frame and wait for the server's; nothing if it has left."""
-        await self._stack.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.leave()
