@@ -39,7 +39,7 @@ LATE_SHARE: Final = 10
 """One in so many may be later than what is told: a hiccup is not a burden."""
 FEWEST_LATE: Final = 5
 """So many have to be late: of few, one in ten would be the latest one."""
-RELIEF: Final = 0.7
+RELIEF: Final = 0.5
 """Who was over a limit is below it again at this share of it, so that it does not flap."""
 
 
@@ -53,7 +53,7 @@ class HealthLimits:
             for no limit.
     """
 
-    max_lag_s: float | None = 0.5
+    max_lag_s: float | None = 0.25
     max_model_wait_s: float | None = 3.0
 
 
@@ -163,6 +163,9 @@ class Health:
 
     Promises: nothing here wakes up by itself, what has passed is reckoned when it is read;
     once overloaded, it is so until every source is well below its limit. Safe from any thread.
+
+    Attributes:
+        now_s: The clock that it goes by.
     """
 
     def __init__(
@@ -179,7 +182,7 @@ class Health:
             queues: What the models have to do by now, by stage; asked whenever the load is
                 read.
         """
-        self._now_s = clock.monotonic_s
+        self.now_s = clock.monotonic_s
         self._limits = limits
         self._queues = queues
         self._late: dict[Noted, Lateness] = {"hearing": Lateness(), "events": Lateness()}
@@ -195,7 +198,7 @@ class Health:
                 when it was. Sound that comes faster than it plays is late only by what it
                 is behind its playback.
         """
-        self._late[source].note(late_s, self._now_s())
+        self._late[source].note(late_s, self.now_s())
 
     def read(self) -> LoadReport:
         """The load by now."""
@@ -206,7 +209,7 @@ class Health:
             return LoadReport(sources, self._overloaded)
 
     def _lags(self) -> Iterator[SourceReport]:
-        now_s = self._now_s()
+        now_s = self.now_s()
         for name, each in self._late.items():
             yield SourceReport(name, each.read(now_s), self._limits.max_lag_s)
 

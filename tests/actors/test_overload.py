@@ -90,8 +90,20 @@ def test_a_unit_under_repair_is_no_session() -> None:
 
 def test_a_server_that_keeps_up_takes_a_burst_at_once() -> None:
     with opened(8) as plant:
-        burden(plant, 0.1)
+        burden(plant, 0.05)
         assert served(*(ask(plant, name) for name in "abcdefgh")) == [True] * 8
+
+
+def test_near_its_limit_the_server_lets_them_in_one_by_one() -> None:
+    with opened(8, queue_limit=4) as plant:
+        plant.visit("a")
+        burden(plant, 0.15)
+        near = [ask(plant, name) for name in "bcd"]
+        assert served(*near) == [True, False, False]
+        plant.advance(1)
+        assert served(*near) == [True, True, False]
+        plant.advance(1)
+        assert served(*near) == [True, True, True]
 
 
 def test_where_there_is_a_line_who_comes_into_an_overload_waits_in_it() -> None:

@@ -225,6 +225,7 @@ class ServeCommand(Address):
         kinds = ("vad", "stt", "llm", "tts", "turn") if scripted else ()
         self._command = [
             *(sys.executable, "-m", "s2s_actors", "serve", "--port", "0"),
+            *("--admission", "units"),  # how busy this machine is must not decide a test
             *(part for kind in kinds for part in (f"--{kind}", "scripted")),
             *flags,
         ]
