@@ -127,7 +127,13 @@ def plant(
     """The actors of a process, ready to start."""
     return Plant(
         models=models,
-        around=Surroundings(board, clock, mcp, limits=_health_limits(settings)),
+        around=Surroundings(
+            board,
+            clock,
+            mcp,
+            limits=_health_limits(settings),
+            hosts=Hosts.shared(models.vad),
+        ),
         pool_rules=PoolRules(
             units=settings.units,
             queue_limit=settings.queue,
@@ -146,7 +152,6 @@ def plant(
             max_duration_s=settings.session_timeout_s,
             conduct=_conduct(settings),
         ),
-        hosts=Hosts.shared(models.vad),
     )
 
 

@@ -13,7 +13,6 @@ from s2s_actors.protocol.dialogue import Dialogue, SessionStart
 
 if TYPE_CHECKING:
     from s2s_actors.actors.surroundings import Surroundings
-    from s2s_actors.runtime.dispatcher import Dispatcher
     from s2s_actors.runtime.outlet import Outlet
 
 
@@ -68,9 +67,8 @@ class ConversationActor(StageActor):
         stages: StageOutlets,
         rules: ConversationRules,
         around: Surroundings,
-        dispatcher: Dispatcher | None = None,
     ) -> None:
-        super().__init__(name, links, dispatcher)
+        super().__init__(name, links, around.hosts.conversations)
         self.stages = stages
         self._rules = rules
         self.around = around

@@ -122,7 +122,9 @@ class OpenSession:
                 data = self.dialogue.audio_of(event)
                 buffer = self.dialogue.listening.buffer
                 pcm = buffer.whole_samples(data)
-                self._actor.stages.vad.put(m.AudioIn(self._lease, pcm, buffer.end_samples))
+                self._actor.stages.vad.put(
+                    m.AudioIn(self._lease, pcm, buffer.end_samples, message.came_s)
+                )
             except ClientError as error:
                 self.dialogue.reject(error, event)
             except LaneFullError:
@@ -195,9 +197,7 @@ class OpenSession:
                 assert_never(output)
 
     def _transcribe(self, start: outputs.StartTranscription) -> None:
-        work = self._works.of(
-            start.voice_id, speculative=start.speculative, glance=start.glance
-        )
+        work = self._works.of(start.voice_id, speculative=start.speculative, glance=start.glance)
         message = m.Transcribe(
             self._lease,
             start.voice_id,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from s2s_actors.actors.health import Health, HealthLimits
+from s2s_actors.actors.hosts import Hosts
 from s2s_actors.actors.load import Load
 from s2s_actors.backends.mcp_base import NoMcp
 
@@ -25,6 +26,7 @@ class Surroundings:
         mcp: Their way to MCP servers.
         load: How busy the models are.
         limits: How late the process may be.
+        hosts: Which threads the actors run on; by default each on its own.
         health: How late it is.
     """
 
@@ -33,6 +35,7 @@ class Surroundings:
     mcp: McpGateway = field(default_factory=NoMcp)
     load: Load = field(default_factory=Load)
     limits: HealthLimits = field(default_factory=HealthLimits)
+    hosts: Hosts = field(default_factory=Hosts)
     health: Health = field(init=False)
 
     def __post_init__(self) -> None:

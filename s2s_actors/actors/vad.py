@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -15,7 +16,7 @@ from s2s_actors.actors.messages import (
     WeighingFailed,
 )
 from s2s_actors.actors.stage import Links, StageActor
-from s2s_actors.protocol.audio import WIRE_RATE_HZ
+from s2s_actors.protocol.audio import BYTES_PER_SAMPLE, WIRE_RATE_HZ
 from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from s2s_actors.actors.hosts import Hosts
     from s2s_actors.actors.lease import Lease
+    from s2s_actors.actors.surroundings import Surroundings
     from s2s_actors.backends.base import TurnDetector, VadStream, VoiceActivityDetector
     from s2s_actors.runtime.mailbox import Marker
+
+_BYTES_PER_S = WIRE_RATE_HZ * BYTES_PER_SAMPLE
 
 
 class VadActor(StageActor):
@@ -42,14 +45,14 @@ class VadActor(StageActor):
         links: The neighbours.
         backend: Hears speech.
         turns: Tells how finished it sounds.
-        hosts: Where it runs.
+        around: Which thread it runs on, and who learns how late sound is heard.
     """
 
     stage = "vad"
 
     # A client may send a recording faster than it plays. What waits here is in the input
     # buffer too, which forgets nothing that has not been listened to.
-    limit_bytes = 5 * 60 * WIRE_RATE_HZ * 2
+    limit_bytes = 5 * 60 * _BYTES_PER_S
     limit_messages = 16 * 1024
 
     def __init__(
@@ -58,13 +61,16 @@ class VadActor(StageActor):
         links: Links,
         backend: VoiceActivityDetector,
         turns: TurnDetector,
-        hosts: Hosts,
+        around: Surroundings,
     ) -> None:
+        hosts = around.hosts
         super().__init__(name, links, hosts.hearing)
         self._backend = backend
         self._turns = turns
         self._rounds = hosts.rounds
         self._aside = hosts.aside
+        self._health = around.health
+        self._due_s = self._next_due_s = -math.inf
         self._ear: Ear | None = None
         self._scope = CancelToken()
         self._frame: NDArray[np.float32] | None = None
@@ -78,6 +84,7 @@ class VadActor(StageActor):
     def reset(self) -> None:
         """Forget the voice of the session."""
         self._ear = self._frame = None
+        self._due_s = self._next_due_s = -math.inf
 
     def work(self, message: Any) -> None:
         """Listen."""
@@ -86,11 +93,7 @@ class VadActor(StageActor):
         if isinstance(message, AudioIn):
             if self._scope.cancelled:  # the session is ending: nobody wants to know
                 return
-            ear.take_in(message)
-            if self._rounds is None:
-                self._tell(ear.catch_up())
-            else:
-                self._rounds.join(self)
+            self._take_in(ear, message)
             return
         self._tell(ear.catch_up())
         match message:
@@ -105,12 +108,28 @@ class VadActor(StageActor):
             case _:
                 assert_never(message)
 
+    def _take_in(self, ear: Ear, message: AudioIn) -> None:
+        # Audio that comes faster than it plays is in time as long as it is heard before it
+        # would have been played.
+        self._due_s = max(message.came_s, self._next_due_s)
+        self._next_due_s = self._due_s + len(message.pcm) / _BYTES_PER_S
+        ear.take_in(message)
+        if self._rounds is None:
+            self._tell(ear.catch_up())
+            self._note_lateness()
+        else:
+            self._rounds.join(self)
+
+    def _note_lateness(self) -> None:
+        self._health.note("hearing", self._health.now_s() - self._due_s)
+
     # --- in rounds with others ------------------------------------------------------------
 
     def serve(self) -> None:
         """Handle the next message, but not while there is much to listen to already."""
         if self._ear is not None and self._ear.is_behind and not self.is_over:
             self._postponed += 1
+            self._note_lateness()
         else:
             super().serve()
 
@@ -127,7 +146,7 @@ class VadActor(StageActor):
     @property
     def has_more(self) -> bool:
         """Whether there may be something for the next round."""
-        return self._ear is not None and self._ear.has_more
+        return not self.is_over and self._ear is not None and self._ear.has_more
 
     def hear(self, probability: float) -> None:
         """How likely that frame is speech."""
@@ -135,6 +154,8 @@ class VadActor(StageActor):
         assert self._frame is not None
         frame, self._frame = self._frame, None
         self._tell(self._ear.hear(frame, probability))
+        if not self._ear.has_more:
+            self._note_lateness()
 
     def serve_postponed(self) -> None:
         """Handle what came while there was much to listen to, as soon as there is not."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from s2s_actors.actors.conversation import ConversationActor, ConversationRules, StageOutlets
-from s2s_actors.actors.hosts import Hosts
 from s2s_actors.actors.llm import LlmActor
 from s2s_actors.actors.pipeline import ORDER, Pipeline
 from s2s_actors.actors.pool import PoolActor, PoolRules
@@ -33,7 +32,6 @@ class Plant:
 
     Attributes:
         models: Loaded once, shared by all units.
-        hosts: Which threads they run on; by default each on its own.
     """
 
     models: Models
@@ -41,7 +39,6 @@ class Plant:
     pool_rules: PoolRules
     timings: UnitTimings
     conversation: ConversationRules
-    hosts: Hosts = field(default_factory=Hosts)
 
     def start_pool(self, supervisor: Outlet | None = None) -> ActorOutlet:
         """Start the pool, which starts its units."""
@@ -72,10 +69,10 @@ class Plant:
                     vad=slots["vad"], stt=slots["stt"], llm=slots["llm"], tts=slots["tts"]
                 )
                 ref: pykka.ActorRef[Any] = ConversationActor.start(
-                    thread, links, stages, self.conversation, self.around, self.hosts.conversations
+                    thread, links, stages, self.conversation, self.around
                 )
             case "vad":
-                ref = VadActor.start(thread, links, models.vad, models.turn, self.hosts)
+                ref = VadActor.start(thread, links, models.vad, models.turn, self.around)
             case "stt":
                 ref = SttActor.start(thread, links, models.stt, self.around.load)
             case "llm":

@@ -65,7 +65,7 @@ class Connection:
             limit_bytes=options.outbox_limit_bytes,
             health=health,
         )
-        self._intake = Intake(self._outbox)
+        self._intake = Intake(self._outbox, health.now_s)
         self._released = False
 
     async def run(self) -> None:

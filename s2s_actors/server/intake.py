@@ -11,6 +11,8 @@ from s2s_actors.protocol.server_events import client_error
 from s2s_actors.runtime.outlet import LaneFullError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from s2s_actors.actors.ports import Granted
     from s2s_actors.server.outbox import Outbox
 
@@ -27,8 +29,15 @@ class Intake:
     it, so that the socket is read all the time: only who reads notices a client that leaves.
     """
 
-    def __init__(self, outbox: Outbox) -> None:
+    def __init__(self, outbox: Outbox, now_s: Callable[[], float]) -> None:
+        """Begin without a unit.
+
+        Args:
+            outbox: Takes the answers.
+            now_s: The process's clock.
+        """
         self._outbox = outbox
+        self._now_s = now_s
         self._granted: Granted | None = None
         self._early: list[str | bytes] = []
         self._early_bytes = 0
@@ -78,7 +87,7 @@ class Intake:
             self._reject(error)
             return
         try:
-            granted.inlet.put(ClientFrame(granted.lease, event, len(raw)))
+            granted.inlet.put(ClientFrame(granted.lease, event, self._now_s(), len(raw)))
         except LaneFullError:
             message = "Events come faster than they can be handled; this one was dropped."
             self._reject(ClientError("input_backpressure", message, event_id=event.event_id))

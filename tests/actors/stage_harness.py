@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from s2s_actors.actors.board import Board
 from s2s_actors.actors.lease import Lease
 from s2s_actors.actors.messages import Bind
 from s2s_actors.actors.stage import Links
+from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.runtime.cancel import CancelToken
+from s2s_actors.runtime.clock import ManualClock
 from tests.support.stepping import Recorder, is_idle, run_until_idle
 
 if TYPE_CHECKING:
@@ -16,6 +19,11 @@ if TYPE_CHECKING:
     from s2s_actors.actors.stage import StageActor
 
 T = TypeVar("T")
+
+
+def around(clock: ManualClock | None = None) -> Surroundings:
+    """What a stage has around it that runs by hand."""
+    return Surroundings(Board(), clock or ManualClock())
 
 
 class StageBench:

@@ -83,7 +83,7 @@ class Bench:
         run_until_idle(self.actor)
 
     def say(self, *events: ClientEvent) -> None:
-        self.put(*(m.ClientFrame(self.lease, event, 100) for event in events))
+        self.put(*(m.ClientFrame(self.lease, event, 0.0, 100) for event in events))
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -169,7 +169,7 @@ def test_a_session_starts_from_nothing_whatever_the_one_before_left() -> None:
     assert session["output_modalities"] == ["audio"]
     assert session["audio"]["input"]["turn_detection"] is not None
     bench.write(work, "Late.")
-    bench.put(m.ClientFrame(lease, ce.ResponseCreate(), 10))
+    bench.put(m.ClientFrame(lease, ce.ResponseCreate(), 0.0, 10))
     fresh = bench.llm.of(m.Generate)[-1]
     assert [message.role for message in fresh.request.messages] == ["system"]
     assert next_client.foreign_words() == []

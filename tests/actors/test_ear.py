@@ -9,12 +9,11 @@ import pytest
 
 from s2s_actors.actors import messages as m
 from s2s_actors.actors.ear import Ear, Weighing
-from s2s_actors.actors.hosts import Hosts
 from s2s_actors.actors.lease import Lease
 from s2s_actors.actors.vad import VadActor
 from s2s_actors.protocol.session import SemanticVad, ServerVad
 from s2s_actors.runtime.supervision import Crashed
-from tests.actors.stage_harness import StageBench
+from tests.actors.stage_harness import StageBench, around
 from tests.support.sound import mixed, noise
 from tests.support.stepped_plant import FakeTurn, FakeVad, loud, silent
 
@@ -62,7 +61,7 @@ class Listener:
 
     def hearing(self, pcm: bytes) -> Iterator[Marker]:
         """Take in audio, as far as somebody wants to know what is in it."""
-        message = m.AudioIn(self.lease, pcm, self.at_sample)
+        message = m.AudioIn(self.lease, pcm, self.at_sample, 0.0)
         self.at_sample += len(pcm) // 2
         self.ear.take_in(message)
         return self.ear.catch_up()
@@ -346,10 +345,10 @@ class Broken(FakeTurn):
 
 
 def test_a_turn_detector_that_fails_is_the_units_business_and_the_pause_is_told() -> None:
-    stage = StageBench(lambda links: VadActor("vad-0", links, FakeVad(), Broken(), Hosts()))
+    stage = StageBench(lambda links: VadActor("vad-0", links, FakeVad(), Broken(), around()))
     stage.put(
         m.ConfigureVad(stage.lease, SEMANTIC_VAD, 0),
-        m.AudioIn(stage.lease, silent(320) + loud(640) + silent(640), 0),
+        m.AudioIn(stage.lease, silent(320) + loud(640) + silent(640), 0, 0.0),
     )
     assert [type(message) for message in stage.unit.messages] == [Crashed]
     assert stage.conversation.of(m.SpeechPaused)

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2s_actors.actors.hosts import Hosts
 from s2s_actors.actors.messages import (
     AudioEnded,
     AudioIn,
@@ -29,9 +28,10 @@ from s2s_actors.actors.messages import (
 )
 from s2s_actors.actors.vad import VadActor
 from s2s_actors.protocol.session import SemanticVad, ServerVad
+from s2s_actors.runtime.clock import ManualClock
 from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.runtime.supervision import Crashed
-from tests.actors.stage_harness import StageBench
+from tests.actors.stage_harness import StageBench, around
 from tests.support.stepped_plant import FakeTurn, FakeVad, loud, silent
 
 if TYPE_CHECKING:
@@ -50,9 +50,10 @@ SPEECH = silent(640) + loud(1280) + silent(960) + loud(640) + silent(640)
 class Ear:
     """A bench for voice detection that keeps the session's clock, as the buffer does."""
 
-    def __init__(self, backend: FakeVad | None = None) -> None:
+    def __init__(self, backend: FakeVad | None = None, clock: ManualClock | None = None) -> None:
+        self.around = around(clock)
         self.stage = StageBench(
-            lambda links: VadActor("vad-0", links, backend or FakeVad(), FakeTurn(), Hosts())
+            lambda links: VadActor("vad-0", links, backend or FakeVad(), FakeTurn(), self.around)
         )
         self.at_sample = 0
 
@@ -60,8 +61,8 @@ class Ear:
         self.stage.put(ConfigureVad(self.stage.lease, detection, generation))
         return self
 
-    def hear(self, pcm: bytes) -> Ear:
-        self.stage.put(AudioIn(self.stage.lease, pcm, self.at_sample))
+    def hear(self, pcm: bytes, *, came_s: float = 0.0) -> Ear:
+        self.stage.put(AudioIn(self.stage.lease, pcm, self.at_sample, came_s))
         self.at_sample += len(pcm) // 2
         return self
 
@@ -195,9 +196,9 @@ def test_settings_hold_for_the_audio_behind_them_and_not_for_what_waits() -> Non
     ear = Ear()
     for message in (
         ConfigureVad(ear.stage.lease, DETECTION, 0),
-        AudioIn(ear.stage.lease, SPEECH, 0),
+        AudioIn(ear.stage.lease, SPEECH, 0, 0.0),
         ConfigureVad(ear.stage.lease, None, 1),
-        AudioIn(ear.stage.lease, SPEECH, len(SPEECH) // 2),
+        AudioIn(ear.stage.lease, SPEECH, len(SPEECH) // 2, 0.0),
     ):
         ear.stage.actor.outlet.put(message)
     ear.stage.put()
@@ -221,7 +222,7 @@ def test_the_next_session_starts_with_no_voice_in_its_ear() -> None:
 
 def test_more_than_five_minutes_that_nobody_has_listened_to_are_refused() -> None:
     ear = Ear()
-    second = AudioIn(ear.stage.lease, bytes(48_000), 0)
+    second = AudioIn(ear.stage.lease, bytes(48_000), 0, 0.0)
     for _ in range(5 * 60):
         ear.stage.actor.outlet.put(second)
     with pytest.raises(LaneFullError):
@@ -265,3 +266,25 @@ def _raiser(error: Exception) -> Callable[[], None]:
         raise error
 
     return surprise
+
+
+# --- how late it is ------------------------------------------------------------------------------
+
+
+def test_sound_that_is_heard_late_is_noted_and_a_recording_sent_at_once_is_not_late() -> None:
+    clock = ManualClock()
+    ear = Ear(clock=clock).configure()
+
+    def lateness() -> float:
+        sources = ear.around.health.read().sources
+        return next(each.late_s for each in sources if each.source == "hearing")
+
+    for _ in range(100):  # ten seconds that came at once, heard as they would play
+        ear.hear(silent(100), came_s=0.0)
+        clock.advance(0.1)
+    assert lateness() == 0.0
+    clock.advance(1.0)
+    for _ in range(100):
+        clock.advance(0.1)
+        ear.hear(silent(100), came_s=clock.monotonic_s() - 0.8)
+    assert lateness() == pytest.approx(0.8, abs=0.02)

@@ -114,3 +114,43 @@ def test_a_pause_in_a_sentence_changes_nothing(vad: SileroVad, frames: NDArray[n
 def test_a_frame_of_another_length_is_refused(vad: SileroVad) -> None:
     with pytest.raises(ValueError, match="512"):
         vad.open_stream("s").probability(np.zeros(256, dtype=np.float32))
+
+
+def test_frames_of_several_sessions_heard_in_one_go_sound_as_they_do_alone(
+    vad: SileroVad, frames: NDArray[np.float32]
+) -> None:
+    rng = np.random.default_rng(2)
+    noise = rng.uniform(-1, 1, frames.shape).astype(np.float32)
+    voices = [frames, noise, frames[::-1].copy(), np.zeros_like(frames)]
+    alone = [vad.open_stream("alone") for _ in voices]
+    expected = [
+        [stream.probability(frame) for frame in voice]
+        for stream, voice in zip(alone, voices, strict=True)
+    ]
+    # Others come and go: the batch is never the same for long.
+    streams = [vad.open_stream(str(index)) for index in range(len(voices))]
+    heard: list[list[float]] = [[] for _ in voices]
+    while any(len(found) < len(frames) for found in heard):
+        present = [
+            index
+            for index, found in enumerate(heard)
+            if len(found) < len(frames) and rng.random() < 0.7
+        ]
+        if not present:
+            continue
+        batch = [voices[index][len(heard[index])] for index in present]
+        found = vad.probabilities([streams[index] for index in present], batch)
+        for index, probability in zip(present, found, strict=True):
+            heard[index].append(probability)
+    for found, single in zip(heard, expected, strict=True):
+        assert found == pytest.approx(single, abs=1e-5)
+
+
+def test_a_batch_that_fails_has_changed_no_stream(
+    vad: SileroVad, frames: NDArray[np.float32]
+) -> None:
+    expected = vad.open_stream("alone").probability(frames[0])
+    stream, other = vad.open_stream("a"), vad.open_stream("b")
+    with pytest.raises(ValueError, match="512"):
+        vad.probabilities([stream, other], [frames[0], frames[0][:100]])
+    assert stream.probability(frames[0]) == pytest.approx(expected, abs=1e-6)

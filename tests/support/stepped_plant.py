@@ -231,7 +231,7 @@ class Client:
         if self.granted is None or self.left:
             return
         for event in events:
-            self.granted.inlet.put(m.ClientFrame(self.granted.lease, event, 100))
+            self.granted.inlet.put(m.ClientFrame(self.granted.lease, event, 0.0, 100))
 
     def ask(self, text: str = "hello") -> None:
         """Ask something in writing."""

@@ -26,11 +26,19 @@ class ConfigureVad(Marker):
 
 @dataclass(frozen=True, slots=True)
 class AudioIn(Data):
-    """A slice of the caller's voice at 24 kHz; ``at_sample`` is its place in the session."""
+    """A slice of the caller's voice at 24 kHz.
+
+    Attributes:
+        lease: The session.
+        pcm: The audio.
+        at_sample: Its place in the session.
+        came_s: When it came from the client, on the process's clock.
+    """
 
     lease: Lease
     pcm: bytes
     at_sample: int
+    came_s: float
 
     @property
     def cost_bytes(self) -> int:

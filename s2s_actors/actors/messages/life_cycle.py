@@ -166,11 +166,16 @@ class StageReplaced(Control):
 class ClientFrame(Data):
     """One client event, decoded.
 
-    ``cost_bytes`` is the size of the frame: what the lane's bound counts.
+    Attributes:
+        lease: The session.
+        event: What it says.
+        came_s: When it came, on the process's clock.
+        cost_bytes: The size of the frame: what the lane's bound counts.
     """
 
     lease: Lease
     event: ClientEvent
+    came_s: float
     cost_bytes: int
 
 
