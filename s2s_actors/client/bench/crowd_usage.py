@@ -27,12 +27,14 @@ class Usage:
     Attributes:
         seconds: How long it was looked at.
         cores: Processors that it kept busy, on average.
+        machine_cores: Processors of the machine that were busy, whoever kept them so.
         rss_mb: Its memory at the end, in megabytes.
         threads: Its threads at the end.
     """
 
     seconds: float
     cores: float
+    machine_cores: float
     rss_mb: float
     threads: int
 
@@ -48,6 +50,7 @@ class Meter:
         self._process = psutil.Process(pid)
         self._since_s = time.monotonic()
         self._cpu_s = self._used_s()
+        self._busy_s = _busy_s()
 
     @classmethod
     def of(cls, pid: int | None) -> Self | None:
@@ -65,6 +68,7 @@ class Meter:
             return Usage(
                 seconds=seconds,
                 cores=(self._used_s() - self._cpu_s) / seconds,
+                machine_cores=(_busy_s() - self._busy_s) / seconds,
                 rss_mb=self._process.memory_info().rss / _MB,
                 threads=self._process.num_threads(),
             )
@@ -73,3 +77,11 @@ class Meter:
     def _used_s(self) -> float:
         times = self._process.cpu_times()
         return float(times.user + times.system)
+
+
+def _busy_s() -> float:
+    """Processor time of the whole machine that was not idle, since some moment."""
+    times = psutil.cpu_times()
+    waiting: float = getattr(times, "iowait", 0.0)
+    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)  # in user, too
+    return float(sum(times) - times.idle - waiting - guests)

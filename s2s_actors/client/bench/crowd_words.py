@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["HEADS", "cells", "crowd_table", "verdicts"]
 
+_OTHERS_CORES: Final = 0.2
+"""What others may use of the machine without a word."""
+
 HEADS: Final = (
     "sessions",
     "cores",
@@ -68,7 +71,14 @@ def verdicts(points: Sequence[CrowdPoint]) -> Iterator[str]:
     """For each size whether the server bore it, and what did not hold."""
     for point in points:
         borne = f"breaks: {'; '.join(point.breaks)}" if point.breaks else "holds"
-        yield f"{point.sessions} sessions on {point.server}: {borne}"
+        yield f"{point.sessions} sessions on {point.server}: {borne}{_aside(point)}"
+
+
+def _aside(point: CrowdPoint) -> str:
+    if point.usage is None:
+        return ""
+    others = point.usage.machine_cores - point.usage.cores - point.client_cores
+    return f" (others kept {others:.1f} cores busy)" if others > _OTHERS_CORES else ""
 
 
 def _p50_p99(figure: Figure | None) -> tuple[str, str]:

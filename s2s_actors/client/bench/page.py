@@ -74,7 +74,8 @@ def _heading(result: Result) -> str:
         ends += f", {options.window_ms} ms"
     if options.eagerness is not None:
         ends += f", eagerness {options.eagerness}"
-    sessions = f"{options.sessions} session{'s' if options.sessions > 1 else ''} at once"
+    sizes = options.sweep or (options.sessions,)
+    sessions = f"{', '.join(map(str, sizes))} session{'s' if sizes[-1] > 1 else ''} at once"
     return (
         f"<header><h1>How it feels to talk to it</h1><p>{servers}</p>"
         f'<p class="soft">{escape(result.made_at)} · {sessions} · turns end by {escape(ends)}</p>'

@@ -74,28 +74,42 @@ def run(options: BenchOptions) -> int:
     1 means that a scenario could not be measured on a server, or nothing at all; the reasons
     are in the report and on standard error. A server of our own never outlives this call.
     """
-    watch, interrupted = Watch(), False
+    watch, code = Watch(), 0
+    result: Result | None = None
     try:
         texts = references(options.reference) if options.reference else {}
         clips = load_clips(options.audio, texts)
         for leg in _legs(options):
-            with _servers(leg) as servers:
-                try:
-                    asyncio.run(_measure(leg, servers, clips, watch))
-                except KeyboardInterrupt:
-                    interrupted = True  # what has been measured is worth showing
-                result = _result(options, servers, watch)
-            if interrupted:
+            try:
+                result, code = _run_leg(options, leg, clips, watch)
+            except S2SError as error:
+                if result is None:
+                    raise
+                show_error(error)  # what the legs before have measured is worth showing
+                code = 1
+            if code:
                 break
+        assert result is not None  # there is a leg at least
         _report(options, result)
     except S2SError as error:
         show_error(error)
-        return INTERRUPTED if interrupted else 1
+        return code or 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    if interrupted:
-        return INTERRUPTED
-    return 0 if all(summary.measured for summary in result.summaries) else 1
+    return code or int(not all(summary.measured for summary in result.summaries))
+
+
+def _run_leg(
+    options: BenchOptions, leg: BenchOptions, clips: Sequence[Clip], watch: Watch
+) -> tuple[Result, int]:
+    """Measure on servers of its own; return all results so far, and 130 for Ctrl-C, else 0."""
+    code = 0
+    with _servers(leg) as servers:
+        try:
+            asyncio.run(_measure(leg, servers, clips, watch))
+        except KeyboardInterrupt:
+            code = INTERRUPTED  # what has been measured is worth showing
+        return _result(options, servers, watch), code
 
 
 def _legs(options: BenchOptions) -> list[BenchOptions]:

@@ -23,7 +23,9 @@ from s2s_actors.client.bench.crowd_plan import (
 from s2s_actors.client.bench.crowd_streamer import stream
 from s2s_actors.client.bench.options import BenchOptions
 from s2s_actors.client.bench.run import run
+from s2s_actors.client.bench.seats import look_at
 from s2s_actors.client.connection import session_update
+from s2s_actors.errors import SetupError
 from tests.support.fake_realtime import (
     Close,
     FakeRealtime,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from s2s_actors.client.bench.crowd_plan import Report
+    from s2s_actors.client.bench.seats import Server
     from tests.support.fake_realtime import Step
 
 SCRIPT = Script(
@@ -134,8 +137,8 @@ def test_a_session_that_the_server_ends_is_told(step: Step, closed: str) -> None
 
 
 def test_sessions_that_never_come_about_say_why() -> None:
-    script = [Send({"type": "session.created"}), error("full", "Later."), Close(1013)]
-    outcome = outcome_of(script, sessions=2)
+    created = Send({"type": "session.created"})
+    outcome = outcome_of([created, error("full", "Later."), Close(1013)], sessions=2)
     assert [log.problem for log in outcome.logs] == [
         "the server refused the settings: Later.",
         "the server refused the settings: Later.",
@@ -189,10 +192,31 @@ def test_a_sweep_measures_each_size_on_a_server_of_its_own(tmp_path: Path) -> No
     assert [point["sessions"] for point in data["crowds"]] == [1, 2]
     for point in data["crowds"]:
         assert point["usage"]["rss_mb"] > 10
+        assert point["usage"]["machine_cores"] >= point["usage"]["cores"] - 0.1
         assert point["usage"]["threads"] > 5
         assert point["cpu_ms_per_session_s"] > 0
     assert data["pools"]["A"]["size"] == 4
     assert psutil.Process().children() == []
+
+
+def test_what_a_sweep_has_measured_is_shown_if_a_later_server_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with RunningServer(scripted_models(SCRIPT), units=4) as server:
+        url = f"ws://127.0.0.1:{server.port}"
+        asked: list[str] = []
+
+        def look_once(name: str, url: str) -> Server:
+            if asked:
+                raise SetupError("no second server")
+            asked.append(name)
+            return look_at(name, url)
+
+        monkeypatch.setattr("s2s_actors.client.bench.run.look_at", look_once)
+        code, data = measure(tmp_path, url=url, sweep=(1, 2), duration_s=1.0)
+    assert code == 1
+    assert [point["sessions"] for point in data["crowds"]] == [1]
+    assert "error: no second server" in capsys.readouterr().err
 
 
 def test_a_server_that_has_no_room_breaks(tmp_path: Path) -> None:

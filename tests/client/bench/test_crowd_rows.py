@@ -108,7 +108,7 @@ def a_point(sessions: int = 10) -> CrowdPoint:
         updated_ms=figure(1, 9),
         late_ms=figure(0.5, 2.0),
         client_cores=0.1,
-        usage=Usage(seconds=10.0, cores=0.5, rss_mb=400.0, threads=77),
+        usage=Usage(seconds=10.0, cores=0.5, machine_cores=0.7, rss_mb=400.0, threads=77),
     )
 
 
@@ -121,6 +121,12 @@ def test_the_cost_of_a_session_is_the_servers_time_by_those_that_are_open() -> N
 def test_a_server_that_bears_all_holds() -> None:
     assert judged(a_point()).breaks == ()
     assert list(verdicts([judged(a_point())])) == ["10 sessions on A: holds"]
+
+
+def test_who_else_kept_the_machine_busy_is_told() -> None:
+    usage = Usage(seconds=10.0, cores=0.5, machine_cores=1.9, rss_mb=400.0, threads=77)
+    (verdict,) = verdicts([judged(replace(a_point(), usage=usage))])
+    assert verdict == "10 sessions on A: holds (others kept 1.3 cores busy)"
 
 
 @pytest.mark.parametrize(
