@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from transformers.cache_utils import DynamicCache, DynamicLayer
+
+from s2s_actors.backends.growing_cache import GrowingLayer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from transformers import DynamicCache
 
 __all__ = ["PrefixCache", "Reading"]
 
@@ -37,14 +40,14 @@ class Reading:
 
     @property
     def size_bytes(self) -> int:
-        """Memory that the keys and values take."""
-        return sum(keys.nbytes + values.nbytes for keys, values, *_ in self.cache)
+        """Memory that the keys and values take, with the room behind them."""
+        return sum(part.untyped_storage().nbytes() for parts in self.cache for part in parts[:2])
 
     @property
     def can_be_kept(self) -> bool:
         """Whether each layer holds all the tokens: not after a failure, nor with a window."""
         return all(
-            type(layer) is DynamicLayer and layer.get_seq_length() == len(self.tokens)
+            isinstance(layer, GrowingLayer) and layer.get_seq_length() == len(self.tokens)
             for layer in self.cache.layers
         )
 
@@ -60,7 +63,7 @@ class Reading:
         """Drop what a step that failed has left in some of the layers."""
         with torch.inference_mode():
             for layer in self.cache.layers:
-                if type(layer) is DynamicLayer:
+                if isinstance(layer, GrowingLayer):
                     layer.crop(min(0, len(self.tokens) - layer.get_seq_length()))
 
 
@@ -68,9 +71,9 @@ class PrefixCache:
     """Keeps the last readings of each session.
 
     Promises: a session gets only what it has kept itself. What is kept is never written to,
-    for reading on makes new tensors, so any number of calls of a session may go on from the
-    same reading at once. The memory of all sessions is bounded: the session that was served
-    longest ago is the first to lose what was kept.
+    for whoever reads on from it writes elsewhere, so any number of calls of a session may go
+    on from the same reading at once. The memory of all sessions is bounded: the session that
+    was served longest ago is the first to lose what was kept.
 
     Args:
         empty: Makes a cache of nothing for the model.

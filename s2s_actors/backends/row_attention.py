@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
-from transformers.cache_utils import Cache, DynamicLayer
+from transformers.cache_utils import Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
+
+from s2s_actors.backends.growing_cache import GrowingLayer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +44,7 @@ def attend_in_rows(model: Any, empty: DynamicCache) -> bool:
     if model.device.type != "cpu" or now != "sdpa":
         return False
     model.set_attn_implementation(_NAME)
-    keeps_all = all(type(layer) is DynamicLayer for layer in empty.layers)
+    keeps_all = all(isinstance(layer, GrowingLayer) for layer in empty.layers)
     return keeps_all and bool(getattr(model, "_supports_attention_backend", False))
 
 

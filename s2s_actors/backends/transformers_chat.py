@@ -17,7 +17,6 @@ from tokenizers.decoders import DecodeStream
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
-    DynamicCache,
 )
 from transformers.utils import logging as transformers_logging
 
@@ -35,6 +34,7 @@ from s2s_actors.backends.chat_prompt import ChatPrompt
 from s2s_actors.backends.cpu import float_type, use_torch_threads
 from s2s_actors.backends.forced_call import CallGrammar, ForcedCalls, forced_tools
 from s2s_actors.backends.gguf_conversion import converted
+from s2s_actors.backends.growing_cache import empty_cache
 from s2s_actors.backends.packed_linear import pack
 from s2s_actors.backends.prefix_cache import PrefixCache
 from s2s_actors.backends.row_attention import attend_in_rows, read_alone, read_rows
@@ -79,8 +79,8 @@ class TransformersChat:
         self._prompt = ChatPrompt(tokenizer, self.context_tokens)
         self._stop_tokens = _stop_tokens(model, tokenizer)
         self._forced_calls = ForcedCalls(tokenizer)
-        self._prefixes = PrefixCache(lambda: DynamicCache(config=model.config))
-        self._reads_rows = attend_in_rows(model, DynamicCache(config=model.config))
+        self._prefixes = PrefixCache(lambda: empty_cache(model.config))
+        self._reads_rows = attend_in_rows(model, empty_cache(model.config))
         self._batcher = StepBatcher(self._read, together if self._reads_rows else in_turn)
 
     @classmethod

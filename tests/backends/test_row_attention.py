@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 import torch
-from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, MistralConfig
+from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig
 
+from s2s_actors.backends.growing_cache import empty_cache
 from s2s_actors.backends.row_attention import attend_in_rows, read_alone, read_rows
 
-CHATS = (
+if TYPE_CHECKING:
+    from transformers import DynamicCache
+
+CHATS: tuple[tuple[list[int], ...], ...] = (
     ([5, 6, 7, 8], [9], [10, 11], [12], [13]),
     ([20], [21], [22], [23, 24, 25, 26], [27]),
     ([30, 31, 32], [33, 34], [35, 36, 37, 38, 39], [40], [41]),
@@ -30,7 +36,7 @@ def _model(key_value_heads: int = 2) -> LlamaForCausalLM:
 
 
 def _empty(model: LlamaForCausalLM) -> DynamicCache:
-    return DynamicCache(config=model.config)
+    return empty_cache(model.config)
 
 
 @pytest.mark.parametrize("key_value_heads", [2, 6])
@@ -66,6 +72,5 @@ def test_a_model_with_another_attention_keeps_it_and_reads_no_rows() -> None:
 
 
 def test_a_model_that_attends_to_a_window_reads_no_rows() -> None:
-    assert not attend_in_rows(
-        _model(), DynamicCache(config=MistralConfig(sliding_window=8, num_hidden_layers=2))
-    )
+    windowed = MistralConfig(sliding_window=8, num_hidden_layers=2)
+    assert not attend_in_rows(_model(), empty_cache(windowed))
