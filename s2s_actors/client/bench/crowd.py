@@ -27,10 +27,10 @@ from s2s_actors.client.bench.crowd_plan import (
 )
 from s2s_actors.client.bench.crowd_point import CrowdPoint, judged, with_rows
 from s2s_actors.client.bench.crowd_rows import CrowdRow, crowd_row
-from s2s_actors.client.bench.crowd_usage import Meter
 from s2s_actors.client.bench.names import ALONE
 from s2s_actors.client.bench.precedence import precedence
 from s2s_actors.client.bench.probing import probing
+from s2s_actors.client.bench.process_usage import Meter
 from s2s_actors.client.bench.rows import Place
 from s2s_actors.client.bench.seats import settings_for
 from s2s_actors.client.bench.turn_trials import BRIEF
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from s2s_actors.client.bench.clips import Clip
-    from s2s_actors.client.bench.crowd_usage import Usage
     from s2s_actors.client.bench.options import BenchOptions
+    from s2s_actors.client.bench.process_usage import Usage
     from s2s_actors.client.bench.result import Probe
     from s2s_actors.client.bench.rounds import Watch
     from s2s_actors.client.bench.seats import Server

@@ -101,9 +101,10 @@ class Stopping(msgspec.Struct, frozen=True, tag=True):
 
 
 class Said(msgspec.Struct):
-    """When the speech of an utterance left: the pieces with its onset and its end."""
+    """When an utterance left: its first piece, and those with the onset and the end of speech."""
 
     clip: int
+    begin_s: float
     onset_s: float | None = None
     end_s: float | None = None
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from s2s_actors.client.bench.crowd_rows import CrowdRow
-    from s2s_actors.client.bench.crowd_usage import Usage
     from s2s_actors.client.bench.figures import Figure
+    from s2s_actors.client.bench.process_usage import Usage
 
 __all__ = ["CrowdPoint", "judged", "with_rows"]
 

@@ -25,8 +25,8 @@ class CrowdTurn:
 
     Attributes:
         stimulus: What was said.
-        started_ms: ``speech_started``, from the moment in which the piece with the first
-            speech left.
+        started_ms: ``speech_started``, from the moment in which the piece with the onset of
+            speech left; negative if a breath before it was noticed.
         stopped_ms: ``speech_stopped``, from the moment in which the piece with the end of the
             speech left: the first one after it, else the last one before it (negative).
         transcript_ms: The finished transcript, in the same way.
@@ -69,14 +69,14 @@ def crowd_row(log: SessionLog, names: Sequence[str], place: Place, at_s: float) 
         log: That.
         names: Of the clips.
         place: Which session it was.
-        at_s: When the streams began, from the start of the run.
+        at_s: When all this began, from the start of the run.
     """
     said = [each for each in log.said if each.onset_s is not None]
-    begins = [each.onset_s or 0.0 for each in said]
-    ends = [*begins[1:], float("inf")]
-    before = [at for at, kind in log.events if kind == STARTED and at < min(begins, default=at + 1)]
-    turns, false_starts = [], len(before)
-    for each, begin_s, until_s in zip(said, begins, ends, strict=False):
+    begins = [each.begin_s for each in said]
+    untils = [*begins, float("inf")]  # events belong to the utterance before them
+    turns: list[CrowdTurn] = []
+    false_starts = sum(kind == STARTED and at < untils[0] for at, kind in log.events)
+    for each, begin_s, until_s in zip(said, begins, untils[1:], strict=True):
         events = [(at, kind) for at, kind in log.events if begin_s <= at < until_s]
         turns.append(_turn(names[each.clip], each, events))
         false_starts += _false_starts(each, events)
@@ -116,7 +116,7 @@ def crowd_figures(rows: Sequence[CrowdRow]) -> tuple[dict[str, Figure | None], d
 
 
 def _turn(name: str, said: Said, events: Sequence[tuple[float, str]]) -> CrowdTurn:
-    begin_s, end_s = said.onset_s, said.end_s
+    onset_s, end_s = said.onset_s, said.end_s
 
     def after_end(kind: str) -> float | None:
         times = [at for at, each in events if each == kind]
@@ -126,7 +126,7 @@ def _turn(name: str, said: Said, events: Sequence[tuple[float, str]]) -> CrowdTu
     started_s = next((at for at, kind in events if kind == STARTED), None)
     return CrowdTurn(
         stimulus=name,
-        started_ms=_ms(started_s, begin_s),
+        started_ms=_ms(started_s, onset_s),
         stopped_ms=after_end(STOPPED),
         transcript_ms=after_end(TRANSCRIBED),
         done_ms=after_end(DONE),

@@ -67,7 +67,7 @@ class Stream:
     def send(self, now_s: float) -> None:
         """Send the next piece."""
         if self._speech is None and self._waiting and self._waiting[0].at_s <= now_s:
-            self._begin()
+            self._begin(now_s)
         number = self._next
         self._next += 1
         if self._speech is None:
@@ -76,11 +76,11 @@ class Stream:
             self._write(self._speech.frames[number])
             self._note(self._speech, number, now_s)
 
-    def _begin(self) -> None:
+    def _begin(self, now_s: float) -> None:
         clip = self._waiting.popleft().clip
         self._speech = self._speeches[clip]
         self._next = 0
-        self.said.append(Said(clip))
+        self.said.append(Said(clip, now_s))
 
     def _note(self, speech: Speech, number: int, now_s: float) -> None:
         if number == speech.onset:

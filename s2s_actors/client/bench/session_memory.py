@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final
 
-from s2s_actors.client.bench.crowd_usage import Meter
 from s2s_actors.client.bench.exchange import Exchange, listen
+from s2s_actors.client.bench.process_usage import Meter
 from s2s_actors.client.bench.seats import Seat, settings_for
 from s2s_actors.client.bench.turn_trials import BRIEF
 

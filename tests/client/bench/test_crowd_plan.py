@@ -114,7 +114,7 @@ def test_a_stream_hisses_speaks_when_it_is_time_and_notes_what_left_when() -> No
         stream.send(tenth / 10.0)
     assert b"".join(written) == b"12abcd121"
     (said,) = stream.said
-    assert (said.onset_s, said.end_s) == (1.1, 1.2)
+    assert (said.begin_s, said.onset_s, said.end_s) == (1.0, 1.1, 1.2)
 
 
 def test_who_is_still_speaking_finishes_first() -> None:

@@ -18,9 +18,9 @@ from s2s_actors.client.bench.crowd_plan import (
 )
 from s2s_actors.client.bench.crowd_point import CrowdPoint, judged, with_rows
 from s2s_actors.client.bench.crowd_rows import CrowdRow, CrowdTurn, crowd_figures, crowd_row
-from s2s_actors.client.bench.crowd_usage import Usage
 from s2s_actors.client.bench.crowd_words import HEADS, cells, verdicts
 from s2s_actors.client.bench.figures import Count, Figure
+from s2s_actors.client.bench.process_usage import Usage
 from tests.client.bench.heard import place
 
 
@@ -36,7 +36,7 @@ def turn(at_s: float) -> list[tuple[float, str]]:
 
 
 def test_delays_count_from_when_onset_and_end_left() -> None:
-    (made,) = row_of(turn(2.0), Said(0, 2.0, 3.0)).turns
+    (made,) = row_of(turn(2.0), Said(0, 1.9, 2.0, 3.0)).turns
     assert made.is_whole
     assert made.started_ms == pytest.approx(100)
     assert made.stopped_ms == pytest.approx(500)
@@ -45,7 +45,7 @@ def test_delays_count_from_when_onset_and_end_left() -> None:
 
 
 def test_events_belong_to_the_utterance_before_them() -> None:
-    row = row_of([*turn(2.0)[:1], *turn(12.0)], Said(0, 2.0, 3.0), Said(0, 12.0, 13.0))
+    row = row_of([*turn(2.0)[:1], *turn(12.0)], Said(0, 1.9, 2.0, 3.0), Said(0, 11.9, 12.0, 13.0))
     first, second = row.turns
     assert (first.is_whole, second.is_whole) == (False, True)
     assert first.started_ms == pytest.approx(100)
@@ -53,9 +53,9 @@ def test_events_belong_to_the_utterance_before_them() -> None:
 
 
 def test_a_start_in_silence_is_a_false_one_but_a_late_one_is_not() -> None:
-    assert row_of([(1.0, STARTED), *turn(2.0)], Said(0, 2.0, 3.0)).false_starts == 1
-    assert row_of([*turn(2.0), (8.0, STARTED)], Said(0, 2.0, 3.0)).false_starts == 1
-    late = row_of([(4.0, STARTED)], Said(0, 2.0, 3.0))
+    assert row_of([(1.0, STARTED), *turn(2.0)], Said(0, 1.9, 2.0, 3.0)).false_starts == 1
+    assert row_of([*turn(2.0), (8.0, STARTED)], Said(0, 1.9, 2.0, 3.0)).false_starts == 1
+    late = row_of([(4.0, STARTED)], Said(0, 1.9, 2.0, 3.0))
     assert late.false_starts == 0
     assert late.turns[0].started_ms == pytest.approx(2000)
     assert row_of([(1.0, STARTED), (2.0, STARTED)]).false_starts == 2
@@ -63,23 +63,29 @@ def test_a_start_in_silence_is_a_false_one_but_a_late_one_is_not() -> None:
 
 def test_a_second_start_within_the_speech_is_none_that_is_false() -> None:
     split = [(2.1, STARTED), (2.4, STOPPED), (2.6, STARTED), (3.5, STOPPED), (3.6, DONE)]
-    row = row_of(split, Said(0, 2.0, 3.0))
+    row = row_of(split, Said(0, 1.9, 2.0, 3.0))
     assert row.false_starts == 0
     assert row.turns[0].stopped_ms == pytest.approx(500)
 
 
 def test_a_turn_that_ended_too_soon_has_a_negative_end() -> None:
-    row = row_of([(2.1, STARTED), (2.4, STOPPED)], Said(0, 2.0, 3.0))
+    row = row_of([(2.1, STARTED), (2.4, STOPPED)], Said(0, 1.9, 2.0, 3.0))
     assert row.turns[0].stopped_ms == pytest.approx(-600)
 
 
+def test_a_breath_that_is_noticed_is_a_start_before_its_time_and_not_a_false_one() -> None:
+    row = row_of([(1.95, STARTED), *turn(2.0)[1:]], Said(0, 1.9, 2.0, 3.0))
+    assert row.false_starts == 0
+    assert row.turns[0].started_ms == pytest.approx(-50)
+
+
 def test_speech_whose_onset_never_left_was_not_said() -> None:
-    assert row_of([], Said(0)).turns == ()
+    assert row_of([], Said(0, 1.9)).turns == ()
 
 
 def test_figures_and_counts_are_of_turns_and_of_sessions() -> None:
-    good = row_of(turn(2.0), Said(0, 2.0, 3.0))
-    bad = row_of([(2.3, STARTED)], Said(0, 2.0, 3.0), closed="1011 sorry")
+    good = row_of(turn(2.0), Said(0, 1.9, 2.0, 3.0))
+    bad = row_of([(2.3, STARTED)], Said(0, 1.9, 2.0, 3.0), closed="1011 sorry")
     figures, counts = crowd_figures([good, bad])
     assert figures["started_ms"] is not None
     assert figures["started_ms"].most == pytest.approx(300)
