@@ -11,6 +11,7 @@ import pytest
 
 from s2s_actors.backends.script import LlmScript, Script, SttScript, TtsScript
 from s2s_actors.client.audio_file import write_wav
+from s2s_actors.client.bench import crowd_streamer
 from s2s_actors.client.bench.clips import clip_of
 from s2s_actors.client.bench.crowd_plan import (
     Outcome,
@@ -98,6 +99,17 @@ def test_a_streamer_tells_when_all_are_there_and_when_it_ends() -> None:
     # As many pieces as there are 20 ms in the time that was measured.
     assert outcome.late_ms.n == pytest.approx(3 * outcome.seconds * 50, abs=6)
     assert heard_ms > 3 * 1900
+    assert [len(log.said) for log in outcome.logs] == [1, 1, 1]
+
+
+def test_what_leaves_while_the_last_answers_are_waited_for_is_not_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(crowd_streamer, "_TAIL_S", 0.5)
+    outcome = outcome_of(opening())
+    assert outcome.late_ms is not None
+    assert outcome.late_ms.n == pytest.approx(outcome.seconds * 50, abs=6)
+    assert len(outcome.logs[0].said) == 1
 
 
 def test_what_turns_bring_is_kept_with_the_moments_at_which_speech_left() -> None:
@@ -192,7 +204,7 @@ def test_a_sweep_measures_each_size_on_a_server_of_its_own(tmp_path: Path) -> No
     assert [point["sessions"] for point in data["crowds"]] == [1, 2]
     for point in data["crowds"]:
         assert point["usage"]["rss_mb"] > 10
-        assert point["usage"]["machine_cores"] >= point["usage"]["cores"] - 0.1
+        assert point["usage"]["machine_cores"] > 0.5 * point["usage"]["cores"] > 0
         assert point["usage"]["threads"] > 5
         assert point["cpu_ms_per_session_s"] > 0
     assert data["pools"]["A"]["size"] == 4
