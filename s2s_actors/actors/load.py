@@ -6,14 +6,18 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from s2s_actors.runtime.cores import available_cores
+from s2s_actors.runtime.urgency import Need
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from s2s_actors.runtime.urgency import Urgency
+
+_GUESSES_A_CORE: Final = 2
+"""A guess takes 0.1 s to hear and as much to speak; the pause that it is made in lasts 0.5 s."""
 
 
 @dataclass(eq=False, slots=True)
@@ -52,9 +56,11 @@ class Queue:
 class Load:
     """Counts the work of all sessions that runs on this machine or waits for a model.
 
-    Promises: a guess is made only while most of the cores have nothing else to do, so that
-    work ahead of time in one session never holds up work that another one waits for. Safe
-    from any thread; every question costs as much as there are sessions at work.
+    Promises: a guess is made only while fewer wait for a first result than there are cores, and
+    few guesses are under way. What is wanted goes before guesses wherever it waits, so a guess
+    costs others at most the call that runs; and the silence that ends a turn has room for those
+    of several sessions: if only some are made, the others wait the longer for it. Safe from
+    any thread; every question costs as much as there are sessions at work.
     """
 
     def __init__(
@@ -75,9 +81,9 @@ class Load:
     def may_guess(self) -> bool:
         """Whether there is time for work that may prove useless; never blocks for long."""
         with self._lock:
-            guesses = sum(each.urgency.speculative for each in self._pieces)
-            wanted = len(self._pieces) - guesses
-        return wanted < max(1, self._cores // 2) and guesses < self._cores
+            needs = [each.urgency.need for each in self._pieces if not each.is_answered]
+            guesses = sum(each.urgency.need is Need.GUESS for each in self._pieces)
+        return needs.count(Need.WANTED) < self._cores and guesses < self._cores * _GUESSES_A_CORE
 
     def queues(self) -> dict[str, Queue]:
         """What the models have to do, by stage; those with nothing to do are missing."""

@@ -365,7 +365,7 @@ def test_when_the_user_goes_on_the_work_on_the_guess_is_stopped(known: bool) -> 
 
 
 def test_while_the_models_are_busy_with_what_is_wanted_no_guess_is_made() -> None:
-    load = Load(2)
+    load = Load(1)
     bench = Bench(load=load)
     with load.working(Urgency(speculative=False)):
         hesitate(bench)

@@ -25,23 +25,33 @@ def busy(load: Load, *, wanted: int = 0, guesses: int = 0) -> ExitStack:
     [
         (1, 0, 0, True),
         (1, 1, 0, False),
-        (1, 0, 1, False),
-        (2, 0, 1, True),
-        (2, 1, 0, False),
-        (2, 0, 2, False),
-        (8, 3, 4, True),
-        (8, 4, 0, False),
-        (8, 0, 7, True),
-        (8, 0, 8, False),
+        (1, 0, 1, True),
+        (1, 0, 2, False),
+        (2, 1, 3, True),
+        (2, 2, 0, False),
+        (2, 0, 4, False),
+        (8, 7, 15, True),
+        (8, 8, 0, False),
+        (8, 0, 16, False),
     ],
 )
-def test_there_is_time_for_guesses_while_most_cores_are_free(
+def test_there_is_time_for_guesses_while_few_wait_and_few_guess(
     cores: int, wanted: int, guesses: int, expected: bool
 ) -> None:
     load = Load(cores)
     with busy(load, wanted=wanted, guesses=guesses):
         assert load.may_guess is expected
     assert load.may_guess
+
+
+def test_who_is_answered_already_and_who_only_looks_leave_time_for_guesses() -> None:
+    load = Load(1)
+    with load.working(Urgency()) as piece:
+        piece.is_answered = True
+        with ExitStack() as looks:
+            for _ in range(5):
+                looks.enter_context(load.working(Urgency(glance=True)))
+            assert load.may_guess
 
 
 def fail(load: Load, seen: list[bool]) -> None:
@@ -87,14 +97,14 @@ def test_no_piece_of_work_is_lost_between_threads() -> None:
         sys.setswitchinterval(interval_s)
     seen = [load.may_guess]
     # And none is counted below zero, which would let one too many in.
-    for speculative in (False, True):
-        with load.working(Urgency(speculative=speculative)):
+    for wanted, guesses in ((1, 0), (0, 2)):
+        with busy(load, wanted=wanted, guesses=guesses):
             seen.append(load.may_guess)
     assert seen == [True, False, False]
 
 
 def test_a_guess_that_proves_right_while_it_runs_counts_as_wanted() -> None:
-    load, guess = Load(cores=2), Urgency(speculative=True)
+    load, guess = Load(cores=1), Urgency(speculative=True)
     with load.working(guess):
         before = load.may_guess
         guess.commit()
