@@ -1,4 +1,4 @@
-"""The embedded chat model answers, stops, takes turns and stays within its context."""
+"""The embedded chat model answers many at once, stops, and stays within its context."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from s2s_actors.backends.chat import (
     LlmRequest,
     TextDelta,
     ToolCall,
+    ToolCallStarted,
+    ToolSpec,
 )
 from s2s_actors.backends.gguf_conversion import converted
 from s2s_actors.backends.transformers_chat import TransformersChat, _open
@@ -65,6 +67,13 @@ def _talk(model: LanguageModel, session: str, questions: list[str]) -> list[str]
         answer = _text(list(model.generate(request, Call(session, CancelToken()))))
         messages.append(ChatMessage("assistant", answer.strip()))
     return [message.text for message in messages if message.role == "assistant"]
+
+
+@pytest.fixture(scope="module")
+def exact(smollm: LanguageModel) -> TransformersChat:
+    """The model in float32, where rounding decides nothing."""
+    model, tokenizer = _open(converted(SMOLLM2.path(), print), SMOLLM2.name)
+    return TransformersChat(model.float(), tokenizer, smollm.info)
 
 
 @pytest.fixture
@@ -142,16 +151,14 @@ def test_a_forgotten_session_is_read_anew(smollm: LanguageModel, pieces: list[in
 
 
 def test_a_chat_read_on_has_the_answers_of_a_chat_read_anew(
-    smollm: LanguageModel, monkeypatch: pytest.MonkeyPatch
+    exact: TransformersChat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exact, tokenizer = _open(converted(SMOLLM2.path(), print), SMOLLM2.name)
-    model = TransformersChat(exact.float(), tokenizer, smollm.info)
     questions = ["What is the capital of France?", "Tell me about its food.", "And the weather?"]
-    read_on = _talk(model, "s", questions)
-    assert model._prefixes.size_bytes > 0
-    model.forget("s")
-    monkeypatch.setattr(model._prefixes, "keep", lambda *_: None)
-    assert _talk(model, "s", questions) == read_on
+    read_on = _talk(exact, "s", questions)
+    assert exact._prefixes.size_bytes > 0
+    exact.forget("s")
+    monkeypatch.setattr(exact._prefixes, "keep", lambda *_: None)
+    assert _talk(exact, "s", questions) == read_on
 
 
 def test_characters_of_several_tokens_come_out_whole(smollm: LanguageModel) -> None:
@@ -163,23 +170,43 @@ def test_characters_of_several_tokens_come_out_whole(smollm: LanguageModel) -> N
     assert "\ufffd" not in text
 
 
-def test_answers_at_once_equal_answers_alone(smollm: LanguageModel) -> None:
-    questions = ["What is the capital of France?", "Tell me about cats.", "Hello!", "What is rain?"]
-    requests = [
-        LlmRequest((ChatMessage("user", question),), max_output_tokens=15) for question in questions
-    ]
-    alone = [_text(list(smollm.generate(request, _call()))) for request in requests]
-    together = [""] * len(requests)
+def _at_once(model: LanguageModel, requests: list[LlmRequest]) -> list[list[LlmEvent]]:
+    """The events of several sessions that ask at the same time."""
+    together: list[list[LlmEvent]] = [[] for _ in requests]
 
     def run(index: int) -> None:
-        together[index] = _text(list(smollm.generate(requests[index], _call())))
+        together[index] = list(model.generate(requests[index], _call()))
 
     threads = [threading.Thread(target=run, args=(index,)) for index in range(len(requests))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert together == alone
+    return together
+
+
+def test_answers_at_once_equal_answers_alone(exact: TransformersChat) -> None:
+    questions = ["What is the capital of France?", "Tell me about cats.", "Hello!", "What is rain?"]
+    requests = [
+        LlmRequest((ChatMessage("user", question),), max_output_tokens=15) for question in questions
+    ]
+    alone = [_text(list(exact.generate(request, _call()))) for request in requests]
+    assert [_text(events) for events in _at_once(exact, requests)] == alone
+
+
+def test_each_of_the_answers_at_once_has_its_own_rules(smollm: LanguageModel) -> None:
+    place = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
+    tools = tuple(ToolSpec(name, "", place) for name in ("weather", "time"))
+    ask = (ChatMessage("user", "Tell me about Paris."),)
+    requests = [
+        LlmRequest(ask, tools=tools, tool_choice="function:time", max_output_tokens=60),
+        LlmRequest(ask, max_output_tokens=20),
+        LlmRequest(ask, tools=tools, tool_choice="function:weather", max_output_tokens=60),
+    ]
+    time, free, weather = _at_once(smollm, requests)
+    assert [event.name for event in time if isinstance(event, ToolCallStarted)] == ["time"]
+    assert [event.name for event in weather if isinstance(event, ToolCallStarted)] == ["weather"]
+    assert "Paris" in _text(free)
 
 
 def test_a_short_answer_is_not_held_up_by_a_long_one(smollm: LanguageModel) -> None:
@@ -201,7 +228,7 @@ def test_a_short_answer_is_not_held_up_by_a_long_one(smollm: LanguageModel) -> N
     list(smollm.generate(LlmRequest(PARIS.messages, max_output_tokens=10), _call()))
     call.cancel.cancel()
     thread.join()
-    # Turn about, the story gets as many steps as the short answer, and a few to spare.
+    # Step for step the story gets as many tokens as the short answer, and a few to spare.
     assert tokens_before_cancel[0] < 60
 
 
