@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, NoReturn
 
 from s2s_actors.actors.board import Board
@@ -29,6 +31,8 @@ from s2s_actors.server.listener import bind
 from s2s_actors.server.options import ServerOptions
 
 if TYPE_CHECKING:
+    import socket
+
     from s2s_actors.backends.base import Models
     from s2s_actors.backends.mcp_base import McpGateway
     from s2s_actors.settings import Settings
@@ -39,6 +43,7 @@ _STOP_PATIENCE_S = 3.0
 """How long models may take over their current step when everything has been cancelled."""
 _AFTER_DRAIN_S = 2.0
 """What a session gets on top of the drain deadline when the server goes down."""
+_INTERRUPTED = 130
 
 
 def run(settings: Settings) -> int:
@@ -49,13 +54,11 @@ def run(settings: Settings) -> int:
     Raises:
         SetupError: A model is missing or the port can't be used.
     """
+    # All that the process did so far was to import, on one thread.
+    began_s = time.perf_counter() - time.process_time()
     # Before the models are loaded: a port in use should not cost a minute.
     sock = bind(settings.host, settings.port)
-    try:
-        models = load_models(model_selection(settings), _progress)
-    except BaseException:
-        sock.close()
-        raise
+    models = _loaded(settings, sock)
     board, clock, pool_watch = Board(), SystemClock(), PoolWatch()
     mcp: McpGateway = HttpMcp() if settings.mcp == "on" else NoMcp()
     built = plant(settings, models, board, clock, mcp)
@@ -70,7 +73,7 @@ def run(settings: Settings) -> int:
                 health=built.around.health,
                 sock=sock,
                 pool_watch=pool_watch,
-                on_listening=lambda port: _announce(settings.host, port),
+                on_listening=lambda port: _announce(settings.host, port, began_s),
             )
         )
     finally:
@@ -87,13 +90,28 @@ def run(settings: Settings) -> int:
     return code
 
 
+def _loaded(settings: Settings, sock: socket.socket) -> Models:
+    try:
+        models = load_models(model_selection(settings), _progress)
+    except KeyboardInterrupt:
+        _leave_at_once([], _INTERRUPTED)
+    except BaseException:
+        sock.close()
+        raise
+    # They stay as long as the process. To look through them for garbage, as Python does now and
+    # then, would hold up every session for a fifth of a second.
+    gc.freeze()
+    return models
+
+
 def _leave_at_once(busy: list[str], code: int) -> NoReturn:
     """End the process without the interpreter's own teardown.
 
     A thread that is still inside a model's native code when the interpreter goes down
     aborts the process ("terminate called without an active exception").
     """
-    logger.warning("leaving behind what does not stop: %s", ", ".join(busy))
+    if busy:
+        logger.warning("leaving behind what does not stop: %s", ", ".join(busy))
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -189,6 +207,7 @@ def _progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _announce(host: str, port: int) -> None:
+def _announce(host: str, port: int, began_s: float) -> None:
+    _progress(f"ready after {time.perf_counter() - began_s:.1f} s")
     shown = f"[{host}]" if ":" in host else host
     print(f"listening on ws://{shown}:{port}/v1/realtime", flush=True)  # noqa: T201

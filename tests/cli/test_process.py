@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -68,7 +69,15 @@ def test_a_reader_that_leaves_early_is_no_reason_for_a_stack_trace() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["serve", "--help"], ["serve", "--print-config"], ["doctor"]]
+    "arguments",
+    [
+        ["--help"],
+        ["serve", "--help"],
+        ["serve", "--print-config"],
+        ["doctor"],
+        ["talk", "--help"],
+        ["pool", "--url", "ws://127.0.0.1:9"],
+    ],
 )
 def test_model_libraries_are_not_imported_for_what_needs_no_model(arguments: list[str]) -> None:
     script = (
@@ -102,3 +111,48 @@ def test_the_switch_interval_is_set_by_the_process_and_not_by_an_import() -> Non
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "0.001"
+
+
+def test_a_server_brings_no_library_that_it_may_never_need() -> None:
+    script = (
+        "import sys, s2s_actors.serve as serving; serving.HttpMcp().close(); "
+        "heavy = {'torch', 'transformers', 'faster_whisper', 'onnxruntime', 'openai', 'mcp'}; "
+        "sys.exit(', '.join(heavy & sys.modules.keys()) or None)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=PATIENCE_S)
+
+
+def test_an_interrupt_while_models_load_ends_at_once_whatever_still_loads() -> None:
+    script = (
+        "import sys, threading, s2s_actors.serve as serving\n"
+        "from s2s_actors.cli import run\n"
+        "def interrupted(*_):\n"
+        "    threading.Thread(target=threading.Event().wait).start()\n"
+        "    raise KeyboardInterrupt\n"
+        "serving.load_models = interrupted\n"
+        "sys.exit(run(['serve', '--port', '0']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_server_tells_how_long_it_took_to_be_ready() -> None:
+    kinds = ("vad", "stt", "llm", "tts", "turn")
+    scripted = [word for kind in kinds for word in (f"--{kind}", "scripted")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "s2s_actors", "serve", "--port", "0", *scripted],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith("listening on ")
+        server.terminate()
+        errors = server.communicate(timeout=PATIENCE_S)[1]
+    assert re.search(r"^ready after \d+\.\d s$", errors, re.MULTILINE)
