@@ -23,7 +23,7 @@ from s2s_actors.runtime.clock import ManualClock
 from s2s_actors.runtime.mailbox import Data
 from s2s_actors.runtime.outlet import LaneFullError
 from s2s_actors.runtime.supervision import Crashed
-from s2s_actors.runtime.urgency import Urgency
+from s2s_actors.runtime.urgency import Need, Urgency
 from tests.support.stepped_plant import Client, append, loud, silent, text_item
 from tests.support.stepping import Recorder, run_until_idle
 
@@ -373,6 +373,17 @@ def test_while_the_models_are_busy_with_what_is_wanted_no_guess_is_made() -> Non
     bench.put(m.SpeechStopped(bench.lease, 1500, 1000, 0))
     (work,) = bench.stt.of(m.Transcribe)
     assert not work.urgency.speculative
+
+
+def test_a_look_at_what_is_being_said_gives_way_to_guesses() -> None:
+    bench = Bench()
+    bench.say(TRANSCRIBE, append(silent(500) + loud(1000)))
+    bench.put(
+        m.SpeechStarted(bench.lease, 400, 0, 600),
+        m.SpeechLasted(bench.lease, 1500, 1000, 0),
+    )
+    (look,) = bench.stt.of(m.Transcribe)
+    assert look.urgency.need is Need.GLANCE
 
 
 def test_in_the_plain_protocol_no_guess_is_made() -> None:

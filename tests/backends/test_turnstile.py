@@ -151,6 +151,12 @@ def test_no_piece_is_overtaken_for_ever_in_its_class() -> None:
     assert order[-1] == "third of a guess"
 
 
+def test_who_is_overtaken_by_another_class_comes_no_earlier_in_its_own() -> None:
+    wanted = {f"wanted {number}": Asks() for number in range(2 * PATIENCE)}
+    order = _order_of({"third": _guess(2), **wanted, "first": _guess()})
+    assert order == [*wanted, "first", "third"]
+
+
 def test_a_call_that_leaves_the_queue_holds_up_nobody() -> None:
     crowd = Crowd({"a": Asks(), "b": Asks(), "c": Asks()})
     with crowd.queued():
