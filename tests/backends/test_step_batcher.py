@@ -108,16 +108,22 @@ def test_an_answer_that_fails_fails_alone(model: Counter, batcher: StepBatcher) 
 def test_an_answer_whose_token_cannot_be_chosen_fails_alone(batcher: StepBatcher) -> None:
     class Broken:
         is_over = False
+        chosen = 0
 
-        def restrict(self, _: torch.Tensor) -> torch.Tensor:
-            raise ValueError("broken")
+        def restrict(self, scores: torch.Tensor) -> torch.Tensor:
+            if self.chosen:
+                raise ValueError("broken")
+            return scores
+
+        def take(self, _: int) -> None:
+            self.chosen += 1
 
     bad, good = answer([10], grammar=Broken()), answer([20])  # type: ignore[arg-type]
-    others = batcher.tokens(good)
-    next(others)
+    tokens = batcher.tokens(bad)
+    assert next(tokens) == 11
+    assert list(batcher.tokens(good)) == [21, 22, 23, 24]
     with pytest.raises(ValueError, match="broken"):
-        next(batcher.tokens(bad))
-    assert list(others) == [22, 23, 24]
+        next(tokens)
 
 
 def test_nothing_is_read_for_an_answer_after_it_has_been_closed(
