@@ -26,6 +26,9 @@ _PENALTY = RepetitionPenaltyLogitsProcessor(1.1)
 class Answer:
     """What has been read and written of one answer, and what is to be read next.
 
+    It is gone on with in whichever thread runs the step, and may be ahead of who takes its
+    tokens; so nobody else asks the grammar how far it is.
+
     Attributes:
         call: Who asks.
         reading: What the model has read.
@@ -34,6 +37,7 @@ class Answer:
         stop_tokens: Those that end an answer.
         grammar: What it has to be, if it has to be a call.
         written: The tokens up to now.
+        has_stopped: Whether it has come to its own end, by a stop token or its grammar.
         error: Why it can't go on.
         last_step: The number of the step in which it last had a share.
     """
@@ -45,6 +49,7 @@ class Answer:
     stop_tokens: Collection[int]
     grammar: CallGrammar | None = None
     written: list[int] = field(default_factory=list)
+    has_stopped: bool = False
     error: Exception | None = None
     last_step: int = 0
 
@@ -56,15 +61,8 @@ class Answer:
     @property
     def is_over(self) -> bool:
         """Whether nothing more will be written."""
-        return self.call.cancel.cancelled or self.error is not None or self._is_complete
-
-    @property
-    def _is_complete(self) -> bool:
-        if len(self.written) >= self.limit:
-            return True
-        if self.grammar is not None and self.grammar.is_over:
-            return True
-        return bool(self.written) and self.written[-1] in self.stop_tokens
+        ended = self.has_stopped or len(self.written) >= self.limit
+        return ended or self.call.cancel.cancelled or self.error is not None
 
     def take(self, count: int, scores: torch.Tensor) -> None:
         """Go on after some tokens were read.
@@ -76,8 +74,13 @@ class Answer:
         self.reading.tokens += self.unread[:count]
         self.unread = self.unread[count:]
         if not self.unread:
-            self.unread = [self._choice(scores)]
-            self.written.append(self.unread[0])
+            token = self._choice(scores)
+            self.unread = [token]
+            self.written.append(token)
+            # After the token: whoever sees meanwhile that this is the end has it already.
+            self.has_stopped = token in self.stop_tokens or (
+                self.grammar is not None and self.grammar.is_over
+            )
 
     def _choice(self, scores: torch.Tensor) -> int:
         """The likeliest token; of a call, the likeliest one that its grammar allows."""

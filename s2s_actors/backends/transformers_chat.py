@@ -137,27 +137,23 @@ class TransformersChat:
         prompt = self._prompt.tokens(request, limit)
         parser = ToolCallParser()
         stream = DecodeStream(skip_special_tokens=True)
-        written = 0
-        stopped = False
+        reading = self._prefixes.begin(call.session_id, prompt)
+        unread = prompt[len(reading.tokens) :]
         grammar = self._grammar(request, parser)
-        with closing(self._tokens(prompt, limit, call, grammar)) as tokens:
+        answer = Answer(call, reading, unread, limit, self._stop_tokens, grammar)
+        with closing(self._tokens(answer)) as tokens:
             for token in tokens:
-                written += 1
                 if token in self._stop_tokens:
-                    stopped = True
                     break
                 # None while a character is incomplete: broken UTF-8 never gets out.
                 text = stream.step(self._tokenizer.backend_tokenizer, token)
                 for parsed in parser.feed(text or ""):
                     yield from _events(parsed)
-                if grammar is not None and grammar.is_over:
-                    stopped = True
-                    break
         if call.cancel.cancelled:
             return
         for parsed in parser.finish():
             yield from _events(parsed)
-        yield Finished("stop" if stopped else "length", len(prompt), written)
+        yield Finished("stop" if answer.has_stopped else "length", len(prompt), len(answer.written))
 
     def _grammar(self, request: LlmRequest, parser: ToolCallParser) -> CallGrammar | None:
         """What the answer has to be, if it has to be a call; the parser is told that it is."""
@@ -167,17 +163,12 @@ class TransformersChat:
         list(parser.feed(OPENING))
         return self._forced_calls.grammar(tools)
 
-    def _tokens(
-        self, prompt: list[int], limit: int, call: Call, grammar: CallGrammar | None
-    ) -> Generator[int]:
-        """Greedily chosen tokens, at most ``limit``; ends early once cancelled."""
-        reading = self._prefixes.begin(call.session_id, prompt)
-        unread = prompt[len(reading.tokens) :]
-        answer = Answer(call, reading, unread, limit, self._stop_tokens, grammar)
+    def _tokens(self, answer: Answer) -> Generator[int]:
+        """Greedily chosen tokens; ends early once cancelled. What was read is kept."""
         try:
             yield from self._batcher.tokens(answer)
         finally:
-            self._prefixes.keep(call.session_id, reading)
+            self._prefixes.keep(answer.call.session_id, answer.reading)
 
     def _read(self, shares: Sequence[Share]) -> torch.Tensor:
         """Go on with one answer, or with several if the model can."""

@@ -46,7 +46,7 @@ def test_answers_that_are_over_have_no_share(plan: Plan) -> None:
     over = [answer([7]) for _ in range(4)]
     over[0].call.cancel.cancel()
     over[1].error = ValueError()
-    over[2].written = [0]
+    over[2].has_stopped = True
     over[3].written = [1] * 4
     assert plan(over) == []
     going_on = answer([7])

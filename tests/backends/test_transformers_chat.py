@@ -209,6 +209,21 @@ def test_each_of_the_answers_at_once_has_its_own_rules(smollm: LanguageModel) ->
     assert "Paris" in _text(free)
 
 
+def test_a_call_that_is_written_faster_than_it_is_taken_comes_out_whole(
+    smollm: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batcher: StepBatcher = smollm._batcher  # type: ignore[attr-defined]
+    tokens = batcher.tokens
+    # As when other threads have run all the steps meanwhile.
+    monkeypatch.setattr(batcher, "tokens", lambda answer: iter(list(tokens(answer))))
+    request = LlmRequest(
+        PARIS.messages, tools=(ToolSpec("look_up", "", {"type": "object"}),), tool_choice="required"
+    )
+    events = list(smollm.generate(request, _call()))
+    assert [event.name for event in events if isinstance(event, ToolCallStarted)] == ["look_up"]
+    assert _done(events).reason == "stop"
+
+
 def test_a_short_answer_is_not_held_up_by_a_long_one(smollm: LanguageModel) -> None:
     story = LlmRequest((ChatMessage("user", "Tell me a long story."),), max_output_tokens=150)
     call = _call()
