@@ -60,9 +60,9 @@ _MAX_OUTPUT_TOKENS = 200
 # A processor reads some 700 tokens a second, and a chat that was cut at its beginning is read
 # anew before the first word.
 _CONTEXT_TOKENS_CPU, _CONTEXT_TOKENS_GPU = 2048, 16_384
-# A step of so few tokens is bound by reading the weights: two threads that wait for each other
-# 200 times take longer for it than one (47 ms against 34 for one token on 2 cores), and half as
-# much CPU again. Of a prompt they read 128 tokens in 158 ms instead of 181.
+# A step of so few tokens is bound by reading the weights: two threads, which wait for each other
+# 200 times in it, are no faster than one and take a third more CPU (41 ms and 52 ms of CPU for one
+# token against 39 and 39, on 2 idle cores). 128 tokens they read in 154 ms instead of 190.
 _FEW_TOKENS = 16
 
 
