@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from s2s_actors.backends.base import BackendOptions, Call, SttRequest, TtsRequest
-from s2s_actors.backends.cpu import MODEL_THREADS, Cores
 from s2s_actors.backends.piper_voice import PiperVoice, _pieces
 from s2s_actors.backends.turnstile import Turnstile
 from s2s_actors.errors import SetupError
@@ -123,35 +121,6 @@ def test_the_first_long_piece_finds_everything_ready(
     sizes.clear()
     _speak(piper, PIECES[-1] + " And so on and on" * 4)
     assert max(sizes) <= warmed
-
-
-@pytest.mark.parametrize("alone", [True, False])
-def test_who_speaks_alone_has_more_threads_than_who_speaks_beside_others(
-    alone: bool, piper: TextToSpeech, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert isinstance(piper, PiperVoice)
-    voices: list[object] = []
-
-    def speak(_: PiperVoice, __: list[str], ___: float, voice: object) -> bytes:
-        voices.append(voice)
-        return b"\0\0"
-
-    monkeypatch.setattr(PiperVoice, "_speak", speak)
-    cores = Cores(MODEL_THREADS)
-    monkeypatch.setattr("s2s_actors.backends.piper_voice.CORES", cores)
-    with nullcontext() if alone else cores.lend():
-        _speak(piper, "Good morning.")
-    assert voices == [piper._voice if alone else piper._beside]
-
-
-def test_with_one_thread_or_with_more_the_voice_says_the_same(piper: TextToSpeech) -> None:
-    assert isinstance(piper, PiperVoice)
-    [phonemes] = piper._phonemes("Good morning.")
-    with_many, with_one = (
-        np.frombuffer(piper._speak(phonemes, 1.0, voice), "<i2").astype(int)
-        for voice in (piper._voice, piper._beside)
-    )
-    assert abs(with_many - with_one).max() <= 32
 
 
 def test_each_sentence_of_a_piece_comes_after_the_one_before_it(

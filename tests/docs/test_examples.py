@@ -141,7 +141,7 @@ def test_the_measurement_makes_a_row_for_each_number_of_units() -> None:
     *rows, last = example(str(EXAMPLES / "measure_units.py"), *flags).splitlines()[1:]
     assert [row.split()[0] for row in rows] == ["1", "3"]
     assert last.startswith("one more unit: ")
-    assert last.endswith(", 6 threads")
+    assert last.endswith(", 4 threads")
 
 
 @pytest.fixture
