@@ -181,7 +181,7 @@ class _Loading:
 
 @contextlib.contextmanager
 def _collector_at_rest() -> Iterator[None]:
-    """Look for garbage once at the end: half a second, for a million objects that all stay."""
+    """Look for no garbage: half a second, for a million objects that all stay."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -196,6 +196,5 @@ def _give_back_memory() -> None:
 
     The C library of Linux keeps it otherwise, in case that it is wanted again.
     """
-    gc.collect()
     with contextlib.suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL("libc.so.6").malloc_trim(0)
