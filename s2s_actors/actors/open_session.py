@@ -178,6 +178,8 @@ class OpenSession:
                 self._works.stop(work_id)
             case outputs.CommitWork(work_id=work_id):
                 self._works.commit(work_id)
+            case outputs.HaveEnoughText(work_id=work_id, enough=enough):
+                self._works.have_enough(work_id, enough=enough)
             case outputs.ArmTimer(name=name, delay_ms=delay_ms):
                 self._timers.arm(name, delay_ms / 1000)
             case outputs.DisarmTimer(name=name):

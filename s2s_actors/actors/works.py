@@ -49,6 +49,11 @@ class Works:
         if work := self._works.get(work_id):
             work.urgency.commit()
 
+    def have_enough(self, work_id: str, *, enough: bool) -> None:
+        """There is text enough of an answer for now, or there is not any more."""
+        if work := self._works.get(work_id):
+            work.urgency.text_can_wait = enough
+
     def stop(self, work_id: str) -> None:
         """Nobody wants it any more, or it is done."""
         if work := self._works.pop(work_id, None):

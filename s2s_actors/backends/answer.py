@@ -59,6 +59,11 @@ class Answer:
         return self.call.urgency.speculative
 
     @property
+    def can_wait(self) -> bool:
+        """Whether there is enough of it for now."""
+        return self.call.urgency.text_can_wait
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing more will be written."""
         ended = self.has_stopped or len(self.written) >= self.limit

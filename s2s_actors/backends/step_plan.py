@@ -30,7 +30,9 @@ def together(answers: Sequence[Answer]) -> list[Share]:
     """Everyone who writes has a share, and newcomers divide the rest of the step.
 
     What is wanted goes before guesses, then what takes fewer steps to read, then who came
-    first. So a long chat that has to be read holds up neither writers nor short questions.
+    first. So a long chat that has to be read holds up neither writers nor short questions. An
+    answer of which there is enough for now has no share beside others: with fewer rows a step
+    takes less time, and somebody waits for their first sentence.
     """
     ready = _ready(answers)
     room_tokens = STEP_TOKENS
@@ -57,7 +59,8 @@ def in_turn(answers: Sequence[Answer]) -> list[Share]:
 
 
 def _ready(answers: Sequence[Answer]) -> list[Answer]:
-    return [answer for answer in answers if not answer.is_over]
+    ready = [answer for answer in answers if not answer.is_over]
+    return [answer for answer in ready if not answer.can_wait] or ready
 
 
 def _rank(answer: Answer) -> tuple[bool, int]:

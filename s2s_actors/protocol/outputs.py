@@ -141,6 +141,14 @@ class StopWork:
 
 
 @dataclass(frozen=True, slots=True)
+class HaveEnoughText:
+    """The voice has enough to say of an answer for now, or has not any more."""
+
+    work_id: str
+    enough: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CommitWork:
     """A guess was right: this draft or voice is wanted from now on."""
 
@@ -203,6 +211,7 @@ Output: TypeAlias = (
     | StopMcp
     | StopWork
     | CommitWork
+    | HaveEnoughText
     | ArmTimer
     | DisarmTimer
     | Count

@@ -10,7 +10,7 @@ from s2s_actors.protocol.conversation import SpokenPiece
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.interruption import Spoken
 from s2s_actors.protocol.mcp_writer import McpWriter
-from s2s_actors.protocol.outputs import ArmTimer, StartSpeech
+from s2s_actors.protocol.outputs import ArmTimer, HaveEnoughText, StartSpeech
 from s2s_actors.protocol.response import StatusDetails, Usage
 from statecharts.response import ResponseChart
 
@@ -101,6 +101,8 @@ class ResponseRun:
         self._delivery = plan.delivery()
         self._item_index: int | None = None
         self._unasked: deque[Segment] = deque()
+        self._has_text = False
+        """Whether text waits for the voice."""
         self._unsent: deque[tuple[int, bytes, bool]] = deque()
         self._unsent_bytes = 0
 
@@ -212,6 +214,9 @@ class ResponseRun:
             self._desk.put(
                 StartSpeech(self.work_id, segment.number, segment.speech, plan.voice, plan.speed)
             )
+        if bool(self._unasked) is not self._has_text:
+            self._has_text = bool(self._unasked)
+            self._desk.put(HaveEnoughText(self.work_id, self._has_text))
 
     @property
     def _has_enough(self) -> bool:

@@ -23,9 +23,13 @@ class Urgency:
     first. One object goes along with all the work for one answer, so that the whole of it
     becomes urgent at the moment when the guess proves right. Assignment of one reference is
     atomic, so readers in other threads need no lock.
+
+    Attributes:
+        text_can_wait: Whether so much has been written that the voice has enough to say for
+            now; who writes for others that have nothing yet goes first.
     """
 
-    __slots__ = ("_need",)
+    __slots__ = ("_need", "text_can_wait")
 
     def __init__(self, *, speculative: bool = False, glance: bool = False) -> None:
         """Begin in a class.
@@ -36,6 +40,7 @@ class Urgency:
         """
         guess = Need.GUESS if speculative else Need.WANTED
         self._need = Need.GLANCE if glance else guess
+        self.text_can_wait = False
 
     @property
     def need(self) -> Need:

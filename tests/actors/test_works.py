@@ -74,3 +74,14 @@ def test_no_work_outlives_the_session() -> None:
     scope.cancel()
     assert all(work.cancel.cancelled for work in begun)
     assert made.of("c").cancel.cancelled
+
+
+def test_that_there_is_enough_of_an_answer_is_known_to_who_writes_it() -> None:
+    made, _ = works()
+    work = made.of("resp_1")
+    told = []
+    for enough in (True, False):
+        made.have_enough("resp_1", enough=enough)
+        made.have_enough("gone", enough=enough)
+        told.append(work.urgency.text_can_wait)
+    assert told == [True, False]

@@ -60,3 +60,15 @@ def test_in_turn_whoever_waits_longest_is_next_and_guesses_are_last() -> None:
     assert in_turn([guess, first, second]) == [(second, STEP_TOKENS)]
     second.last_step = 2
     assert in_turn([guess, first, second]) == [(first, 1)]
+
+
+@pytest.mark.parametrize("plan", [together, in_turn])
+def test_an_answer_of_which_there_is_enough_goes_on_only_where_nobody_has_nothing_yet(
+    plan: Plan,
+) -> None:
+    ahead, newcomer = answer([7]), answer([7], guess=True)
+    ahead.call.urgency.text_can_wait = True
+    assert plan([ahead, newcomer]) == [(newcomer, 1)]
+    assert plan([ahead]) == [(ahead, 1)]
+    ahead.call.urgency.text_can_wait = False
+    assert (ahead, 1) in plan([ahead, newcomer])

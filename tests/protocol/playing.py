@@ -61,6 +61,7 @@ class Work:
     hung_up: outputs.HangUp | None = None
     stopped: set[str] = field(default_factory=set)
     committed: set[str] = field(default_factory=set)
+    text_enough: set[str] = field(default_factory=set)
     audio_ended: bool = False
     waterfalls: list[Waterfall] = field(default_factory=list)
     echoes: list[outputs.ExpectEcho] = field(default_factory=list)
@@ -430,6 +431,10 @@ class Player:
             case outputs.CommitWork(work_id=work_id):
                 assert work_id not in work.stopped
                 work.committed.add(work_id)
+            case outputs.HaveEnoughText(work_id=work_id, enough=enough):
+                assert work_id not in work.stopped
+                assert enough is not (work_id in work.text_enough)
+                work.text_enough ^= {work_id}
             case outputs.EndAudio():
                 work.audio_ended = True
             case outputs.ExpectEcho():

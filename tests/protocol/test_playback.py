@@ -150,6 +150,17 @@ def test_the_voice_is_not_asked_for_what_is_played_much_later(player: Player) ->
     assert [each.segment for each in player.work.segments] == [2, 3]
 
 
+def test_who_writes_is_told_when_the_voice_has_enough_to_say_and_when_not(player: Player) -> None:
+    response_id = answers(player, SENTENCES * 2)
+    assert player.work.text_enough == {response_id}
+    while player.work.segments:
+        player.speaks(player.work.segments[0], speech(1500, 1))
+        if not player.work.segments:
+            plays_out(player)
+    assert player.work.text_enough == set()
+    player.finish()
+
+
 def test_each_segment_is_asked_for_once_and_in_order(player: Player) -> None:
     answers(player, SENTENCES * 3)
     asked = []
