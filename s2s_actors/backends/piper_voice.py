@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from s2s_actors.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Self
 
@@ -109,7 +111,7 @@ class PiperVoice:
                 with self._turnstile.turn(call.cancel, call.urgency, number) as go_on:
                     if not go_on:
                         return
-                    with FOREGROUND.work(call.urgency), CORES.lend(MODEL_THREADS):
+                    with _foreground(number, call), CORES.lend(MODEL_THREADS):
                         pcm = self._speak(phonemes, request.speed)
                 if pcm:
                     number += 1
@@ -130,6 +132,11 @@ class PiperVoice:
         samples = _without_lead(_levelled(audio, self.sample_rate_hz), self.sample_rate_hz)
         pcm: bytes = (samples * 32767.0).astype("<i2").tobytes()
         return pcm
+
+
+def _foreground(number: int, call: Call) -> AbstractContextManager[None]:
+    """Only first pieces go before who writes: behind them there is something to listen to."""
+    return nullcontext() if number else FOREGROUND.work(call.urgency)
 
 
 def _levelled(audio: NDArray[np.float32], rate_hz: int) -> NDArray[np.float32]:

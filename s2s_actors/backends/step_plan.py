@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from s2s_actors.backends.answer import Answer
 
-__all__ = ["GUESS_TOKENS", "STEP_TOKENS", "Plan", "Share", "in_turn", "together"]
+__all__ = ["FREE_ROWS", "GUESS_TOKENS", "STEP_TOKENS", "Plan", "Share", "in_turn", "together"]
 
 Share: TypeAlias = "tuple[Answer, int]"
 """An answer, and how many of its unread tokens are read in a step."""
@@ -26,13 +26,17 @@ GUESS_TOKENS: Final = 32
 few answers take twice as long, and no longer."""
 
 
+FREE_ROWS: Final = 4
+"""So many answers are gone on with in about the time of one: it goes into reading the weights."""
+
+
 def together(answers: Sequence[Answer]) -> list[Share]:
     """Everyone who writes has a share, and newcomers divide the rest of the step.
 
     What is wanted goes before guesses, then what takes fewer steps to read, then who came
-    first. So a long chat that has to be read holds up neither writers nor short questions. An
-    answer of which there is enough for now has no share beside others: with fewer rows a step
-    takes less time, and somebody waits for their first sentence.
+    first. So a long chat that has to be read holds up neither writers nor short questions. Answers
+    of which there is enough for now have a share beside others only as far as it costs them hardly
+    any time: somebody waits for their first sentence.
     """
     ready = _ready(answers)
     room_tokens = STEP_TOKENS
@@ -54,13 +58,16 @@ def in_turn(answers: Sequence[Answer]) -> list[Share]:
     ready = _ready(answers)
     if not ready:
         return []
-    first = min(ready, key=lambda each: (each.is_guess, each.last_step))
+    first = min(ready, key=lambda each: (each.can_wait, each.is_guess, each.last_step))
     return [(first, min(len(first.unread), STEP_TOKENS))]
 
 
 def _ready(answers: Sequence[Answer]) -> list[Answer]:
     ready = [answer for answer in answers if not answer.is_over]
-    return [answer for answer in ready if not answer.can_wait] or ready
+    needed = [answer for answer in ready if not answer.can_wait]
+    can_wait = [answer for answer in ready if answer.can_wait]
+    can_wait.sort(key=lambda each: each.last_step)
+    return [*needed, *can_wait[: max(0, FREE_ROWS - len(needed))]] if needed else ready
 
 
 def _rank(answer: Answer) -> tuple[bool, int]:

@@ -1,6 +1,6 @@
 """Who may use a model next: what is wanted before guesses, and who has nothing yet before others.
 
-The order is strict between classes (:class:`~s2s_actors.runtime.urgency.Need`). Within a class
+The order is strict between classes (``runtime.urgency.Need``). Within a class
 goes first what fewer pieces of the same work went before: whoever has heard nothing of an
 answer yet is served before those who still have something to listen to. What is equal in both
 goes as it came. This needs no clock, and nobody has to know how long a piece will take.

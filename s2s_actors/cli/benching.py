@@ -102,6 +102,16 @@ def bench(  # noqa: PLR0913 - one for each flag
             "--stagger", metavar="SECONDS", min=0, help="Time between the questions of a burst."
         ),
     ] = 0.0,
+    answer_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--answer-tokens",
+            metavar="N",
+            min=1,
+            max=4096,
+            help="The longest answer (max_output_tokens): small models don't know when to stop.",
+        ),
+    ] = None,
     duration: Annotated[
         float,
         typer.Option("--duration", metavar="SECONDS", min=1, help="Length of the soak or crowd."),
@@ -153,6 +163,7 @@ def bench(  # noqa: PLR0913 - one for each flag
         window_ms=window,
         eagerness=eagerness,
         instructions=instructions,
+        answer_tokens=answer_tokens,
         stagger_s=stagger,
         duration_s=duration,
         sweep=_sweep(sweep, scenario or []),

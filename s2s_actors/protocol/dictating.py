@@ -112,9 +112,7 @@ class Dictating:
         cut_ms = open_ms + quietest_ms(self._buffer.slice(open_ms, at_ms))
         turn.dictation.settle(self._ask(turn, cut_ms, speculative=False), next_ms=cut_ms)
 
-    def _ask(
-        self, turn: Turn, end_ms: int, *, speculative: bool, glance: bool = False
-    ) -> Piece:
+    def _ask(self, turn: Turn, end_ms: int, *, speculative: bool, glance: bool = False) -> Piece:
         pcm = self._buffer.slice(turn.dictation.open_ms, end_ms)
         return self._transcripts.ask(
             turn,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from s2s_actors.backends.step_plan import GUESS_TOKENS, STEP_TOKENS, Plan, in_turn, together
+from s2s_actors.backends.step_plan import (
+    FREE_ROWS,
+    GUESS_TOKENS,
+    STEP_TOKENS,
+    Plan,
+    in_turn,
+    together,
+)
 from tests.backends.answers import answer
 
 
@@ -62,13 +69,23 @@ def test_in_turn_whoever_waits_longest_is_next_and_guesses_are_last() -> None:
     assert in_turn([guess, first, second]) == [(first, 1)]
 
 
-@pytest.mark.parametrize("plan", [together, in_turn])
-def test_an_answer_of_which_there_is_enough_goes_on_only_where_nobody_has_nothing_yet(
-    plan: Plan,
-) -> None:
+def test_answers_of_which_there_is_enough_go_on_beside_others_only_where_that_costs_nothing() -> (
+    None
+):
+    ahead = [answer([7]) for _ in range(6)]
+    for each in ahead:
+        each.call.urgency.text_can_wait = True
+    ahead[0].last_step = 1
+    newcomer = answer([7])
+    assert together(ahead) == [(each, 1) for each in ahead]
+    beside = [each for each, _ in together([*ahead, newcomer])]
+    assert beside == [newcomer, *ahead[1:FREE_ROWS]]
+    others = [answer([7]) for _ in range(FREE_ROWS)]
+    assert [each for each, _ in together([*ahead, *others])] == others
+
+
+def test_in_turn_answers_of_which_there_is_enough_are_last() -> None:
     ahead, newcomer = answer([7]), answer([7], guess=True)
     ahead.call.urgency.text_can_wait = True
-    assert plan([ahead, newcomer]) == [(newcomer, 1)]
-    assert plan([ahead]) == [(ahead, 1)]
-    ahead.call.urgency.text_can_wait = False
-    assert (ahead, 1) in plan([ahead, newcomer])
+    assert in_turn([ahead, newcomer]) == [(newcomer, 1)]
+    assert in_turn([ahead]) == [(ahead, 1)]

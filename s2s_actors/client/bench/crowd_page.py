@@ -38,7 +38,7 @@ class _Chart:
 
 
 _CHARTS: Final = (
-    _Chart("CPU time of a session", "ms a second", lambda p: p.cpu_ms_per_session_s),
+    _Chart("CPU time of a session", "ms/s", lambda p: p.cpu_ms_per_session_s),
     _Chart("Processors that are busy", "cores", lambda p: p.usage.cores if p.usage else None),
     _Chart(
         "To speech_started, p99 (thin: median)",

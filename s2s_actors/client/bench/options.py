@@ -44,6 +44,7 @@ class BenchOptions:
         window_ms: ``silence_duration_ms`` of ``server_vad``, None for the server's default.
         eagerness: Of ``semantic_vad``, None for the server's default.
         instructions: System prompt of the sessions, None for one that asks for short answers.
+        answer_tokens: The most that a model may write in an answer, None for its own measure.
         stagger_s: Time between the questions of a burst.
         duration_s: Length of the soak, and of each crowd.
         sweep: Sizes of the crowd, one after the other; just ``sessions`` if there are none.
@@ -68,6 +69,7 @@ class BenchOptions:
     window_ms: int | None = None
     eagerness: Eagerness | None = None
     instructions: str | None = None
+    answer_tokens: int | None = None
     stagger_s: float = 0.0
     duration_s: float = 60.0
     sweep: tuple[int, ...] = ()

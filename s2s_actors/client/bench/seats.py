@@ -75,7 +75,12 @@ def settings_for(
     """
     if script and server.is_scripted:
         instructions = f"{instructions}\n#script {json.dumps(script)}"
-    return session_update(instructions, options.turn_detection_settings())
+    update = session_update(instructions, options.turn_detection_settings())
+    if options.answer_tokens is not None:
+        session = update["session"]
+        assert isinstance(session, dict)
+        session["max_output_tokens"] = options.answer_tokens
+    return update
 
 
 class Seat:

@@ -46,6 +46,11 @@ def test_only_a_scripted_model_is_told_what_to_say() -> None:
     assert session_of(SCRIPTED)["instructions"] == 'Be brief.\n#script {"answers": ["One."]}'
 
 
+def test_answers_are_as_long_as_the_model_likes_unless_there_is_a_limit() -> None:
+    assert "max_output_tokens" not in session_of(OTHER)
+    assert session_of(OTHER, BenchOptions(answer_tokens=32))["max_output_tokens"] == 32
+
+
 def test_as_is_says_nothing_about_how_turns_end() -> None:
     as_is = session_of(OTHER, BenchOptions(turn_detection="as-is"))["audio"]
     windowed = session_of(OTHER, BenchOptions(window_ms=200))["audio"]
