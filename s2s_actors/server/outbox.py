@@ -142,12 +142,13 @@ class Outbox:
 
     def _post(self, callback: Callable[[], object]) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._run, callback, self._loop.time())
+            self._loop.call_soon_threadsafe(self._run, callback, self._health.now_s())
         except RuntimeError:  # the loop is closed: the client is gone too
             return
 
     def _run(self, callback: Callable[[], object], posted_s: float) -> None:
-        self._health.note("events", self._loop.time() - posted_s)
+        # Not the time of the loop: one that has slept does not know what time it is.
+        self._health.note("events", self._health.now_s() - posted_s)
         callback()
 
     def _report_overflow(self) -> None:

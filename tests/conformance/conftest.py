@@ -129,7 +129,10 @@ def crowded(target: Target) -> Iterator[Target]:
     if not target.ours:
         yield target
         return
-    with scripted_model() as model_url, own_server(model_url, "--units", CROWD_UNITS) as url:
+    with (
+        scripted_model() as model_url,
+        own_server(model_url, "--units", CROWD_UNITS, "--admission", "units") as url,
+    ):
         yield replace(target, url=url, patience_s=60.0)
 
 

@@ -27,7 +27,7 @@ from tests.support.running_server import (
     scripted_models,
 )
 from tests.support.sound import silence, tone
-from tests.support.speech import words
+from tests.support.speech import steady, words
 from tests.support.stream_checker import CrossSessionChecker
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ HEARD = "conversation.item.input_audio_transcription.completed"
 def models() -> Iterator[Models]:
     """The four embedded ones, loaded once."""
     loaded = load_models(ModelSelection())
+    steady(loaded.tts)
     yield loaded
     for backend in loaded:
         backend.close()

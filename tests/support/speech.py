@@ -15,19 +15,24 @@ from s2s_actors.runtime.cancel import CancelToken
 if TYPE_CHECKING:
     from s2s_actors.backends.base import TextToSpeech
 
-__all__ = ["Speaker", "steady_voice", "words"]
+__all__ = ["Speaker", "steady", "steady_voice", "words"]
 
 STT_RATE_HZ = 16_000
 
 
-def steady_voice() -> PiperVoice:
-    """The embedded voice, which says the same words in the same way each time.
+def steady(voice: TextToSpeech) -> PiperVoice:
+    """Let a voice say the same words in the same way each time.
 
     So what Whisper makes of them is no matter of luck.
     """
-    backend = PiperVoice.load(BackendOptions(), print)
-    backend._voice.config.noise_scale = backend._voice.config.noise_w_scale = 0.0
-    return backend
+    assert isinstance(voice, PiperVoice)
+    voice._voice.config.noise_scale = voice._voice.config.noise_w_scale = 0.0
+    return voice
+
+
+def steady_voice() -> PiperVoice:
+    """The embedded voice, steady."""
+    return steady(PiperVoice.load(BackendOptions(), print))
 
 
 class Speaker:
