@@ -95,10 +95,6 @@ class Load:
             for stage in {each.stage for each in pieces}
         }
 
-    def longest_wait_s(self) -> float:
-        """How long the oldest wanted piece of any kind has been without any result; or 0."""
-        return max((each.longest_wait_s for each in self.queues().values()), default=0.0)
-
     @contextmanager
     def working(self, urgency: Urgency, stage: str = "") -> Iterator[Piece]:
         """Count a piece of work while it waits and runs; a guess that proves right is wanted.

@@ -128,7 +128,6 @@ class Hands:
 def test_without_work_there_are_no_queues() -> None:
     load = Load(2)
     assert load.queues() == {}
-    assert load.longest_wait_s() == 0.0
 
 
 def test_each_kind_of_model_has_a_queue_of_its_own_and_the_oldest_wanted_piece_tells() -> None:
@@ -141,12 +140,9 @@ def test_each_kind_of_model_has_a_queue_of_its_own_and_the_oldest_wanted_piece_t
             with load.working(Urgency(), "stt"):
                 hands.now_s += 0.5
                 assert load.queues() == {"stt": Queue(2, 1, 1.5), "tts": Queue(1, 0, 1.5)}
-                assert load.longest_wait_s() == 1.5
         assert load.queues() == {"stt": Queue(0, 1, 0.0)}
-        assert load.longest_wait_s() == 0.0
         guess.commit()
         assert load.queues() == {"stt": Queue(1, 0, 5.5)}
-        assert load.longest_wait_s() == 5.5
     assert load.queues() == {}
 
 
@@ -155,7 +151,5 @@ def test_who_has_something_of_the_answer_does_not_wait_any_more() -> None:
     load = Load(2, hands)
     with load.working(Urgency(), "llm") as piece:
         hands.now_s += 2
-        assert load.longest_wait_s() == 2
         piece.is_answered = True
         assert load.queues() == {"llm": Queue(1, 0, 0.0)}
-        assert load.longest_wait_s() == 0.0
