@@ -104,10 +104,12 @@ async def chatter(server: RunningServer, seed: int) -> None:
         await client.update(audio=heard_by(detection))
         for number in range(12):
             words = [f"word-{10 * seed + (number + each) % 10}" for each in range(4)]
+            if number == 11:  # said by nobody else, and never before
+                words.reverse()
             pause = silence(seeded.choice([240, 300, 400]))
             await speak(client, say(" ".join(words)) + pause, speed=seeded.choice([4, 6, 20]))
         await client.append(silence(400))
-        last = words[-1]
+        last = " ".join(words)
         await client.event_that(
             lambda event: event["type"] == "response.done" and last in str(event), "the last answer"
         )
