@@ -320,7 +320,7 @@ def test_work_waits_until_there_is_something_of_its_result(kind: str, late: bool
     ticks = iter(range(100))
     load, mischief, seen = Load(1, lambda: next(ticks)), Mischief(), list[bool]()
     # Of what comes in several parts, the fakes go wrong between the first and the second.
-    mischief.plan(fake(mischief).kind, lambda: seen.append(load.longest_wait_s() > 0))
+    mischief.plan(fake(mischief).kind, lambda: seen.append(load.queues()[kind].longest_wait_s > 0))
     bench = StageBench(lambda links: actor(f"{kind}-0", links, fake(mischief), load))
     bench.put(message(bench))
     assert seen == [late]
