@@ -38,7 +38,7 @@ class Admission:
         load = self._health.read()
         if load.overloaded or load.figure >= CAREFUL_FROM:
             self._careful_until_s = now_s + CAREFUL_S
-        return sessions == 0 or (not load.overloaded and now_s >= self._next_at_s)
+        return load.admits(sessions) and (sessions == 0 or now_s >= self._next_at_s)
 
     def entered(self) -> None:
         """A session has begun."""

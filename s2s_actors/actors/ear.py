@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 import soxr
@@ -22,6 +22,7 @@ from s2s_actors.actors.endpointing import (
     Started,
     Stopped,
 )
+from s2s_actors.actors.framing import Framing
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
 TELL_EVERY_MS = 1000
 """How often the conversation hears how far voice detection has come."""
 _PER_MS = WIRE_RATE_HZ // 1000
-_STEP_BYTES = WIRE_RATE_HZ * 2
-"""A second of audio is resampled at a time, in some tenths of a millisecond."""
-_ENOUGH_BYTES = _STEP_BYTES
-_FULL_SCALE = np.float32(1 / 32768)
 _ALL_ECHO_MS = 800
 """So long after its beginning, what is told for echo was not all echo."""
 
@@ -86,6 +83,10 @@ class Ear:
     Promises: what it tells is on the session's clock, whatever was cleared or left out of
     the audio; it keeps no more than the last seconds, and what it has not listened to.
 
+    Attributes:
+        stream: Tells speech from the rest.
+        framing: What there is to listen to.
+
     Args:
         lease: The session.
         backend: Hears speech.
@@ -102,23 +103,17 @@ class Ear:
     ) -> None:
         self._lease = lease
         self._rate_hz = backend.sample_rate_hz
-        self._frame_samples = backend.frame_samples
         self.stream: VadStream = backend.open_stream(lease.session_id)
         self._ask_turns = ask_turns
         kept = -(-turns.window_samples * self._rate_hz // turns.sample_rate_hz)
-        self._recent: deque[NDArray[np.float32]] = deque(maxlen=-(-kept // self._frame_samples))
+        self._recent: deque[NDArray[np.float32]] = deque(maxlen=-(-kept // backend.frame_samples))
         self._endpointer: Endpointer | None = None
-        self._echo = EchoWatch(self._rate_hz, self._frame_samples)
+        self._echo = EchoWatch(self._rate_hz, backend.frame_samples)
         self._held: list[_Frame] = []
         self._generation = 0
         self._told_ms = 0
         self._utterance_ms = 0
-        self._audio: deque[m.AudioIn] = deque()
-        self._audio_bytes = 0
-        self._resampled_bytes = 0  # of the first of them
-        self._frames: deque[NDArray[np.float32]] = deque()
-        self._rest: NDArray[np.float32] = np.zeros(0, np.float32)
-        self._resampler: Any = None
+        self.framing = Framing(self._rate_hz, backend.frame_samples, self._begin_at)
         self._begin_at(0)
 
     def configure(self, message: m.ConfigureVad) -> None:
@@ -138,37 +133,14 @@ class Ear:
     def take_in(self, message: m.AudioIn) -> None:
         """Take in audio to listen to, frame by frame."""
         if self._endpointer is not None:
-            self._audio.append(message)
-            self._audio_bytes += len(message.pcm)
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether there is so much to listen to that more had better wait elsewhere."""
-        return self._audio_bytes > _ENOUGH_BYTES
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there is audio to listen to; it may be less than a frame."""
-        return bool(self._frames or self._audio)
-
-    def drop(self) -> None:
-        """Forget what there is to listen to."""
-        self._frames.clear()
-        self._audio.clear()
-        self._audio_bytes = self._resampled_bytes = 0
-
-    def next_frame(self) -> NDArray[np.float32] | None:
-        """The next frame to listen to: :meth:`hear` is to be called with it."""
-        while not self._frames and self._audio:
-            self._resample()
-        return self._frames.popleft() if self._frames else None
+            self.framing.add(message.pcm, message.at_sample)
 
     def catch_up(self) -> Iterator[Marker]:
         """Listen to all that was taken in, without company.
 
         Each thing is yielded as soon as it is known: a model may be asked for the next one.
         """
-        while (frame := self.next_frame()) is not None:
+        while (frame := self.framing.next()) is not None:
             yield from self.hear(frame, self.stream.probability(frame))
 
     def hear(self, frame: NDArray[np.float32], probability: float) -> Iterator[Marker]:
@@ -195,41 +167,15 @@ class Ear:
 
     def _begin_at(self, sample: int) -> None:
         """Start over after a gap: detection was off, or the buffer was cleared."""
-        self._next_sample = sample
         self._origin_ms = sample * 1000 / WIRE_RATE_HZ
         self._heard_samples = 0
         self._told_ms = int(self._origin_ms)
-        self._rest = np.zeros(0, np.float32)
-        self._resampler = soxr.ResampleStream(
-            WIRE_RATE_HZ, self._rate_hz, 1, dtype="int16", quality="MQ"
-        )
         self._recent.clear()
         self._held.clear()
         self._echo.begin()
         self.stream.reset()
         if self._endpointer is not None:
             self._endpointer.reset()
-
-    def _resample(self) -> None:
-        """Make frames of the next audio, of a little at a time: others wait for this thread."""
-        message, start = self._audio[0], self._resampled_bytes
-        if start == 0 and message.at_sample != self._next_sample:
-            self._begin_at(message.at_sample)
-        piece = memoryview(message.pcm)[start : start + _STEP_BYTES]
-        self._resampled_bytes += len(piece)
-        self._audio_bytes -= len(piece)
-        if self._resampled_bytes == len(message.pcm):
-            self._audio.popleft()
-            self._resampled_bytes = 0
-        pcm = np.frombuffer(piece, dtype="<i2")
-        self._next_sample += len(pcm)
-        resampled = self._resampler.resample_chunk(pcm).astype(np.float32)
-        resampled *= _FULL_SCALE
-        samples = np.concatenate([self._rest, resampled])
-        size = self._frame_samples
-        whole = len(samples) // size
-        self._frames.extend(samples[: whole * size].reshape(whole, size))
-        self._rest = samples[whole * size :]
 
     def _listen(
         self, endpointer: Endpointer, samples: NDArray[np.float32], probability: float

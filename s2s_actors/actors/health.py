@@ -103,6 +103,13 @@ class LoadReport:
         """The largest share of a limit that is used up; 1 and more is overload."""
         return max(each.figure for each in self.sources)
 
+    def admits(self, sessions: int) -> bool:
+        """Whether another session may begin beside so many.
+
+        Without any it may, whatever the load: then it is not sessions that make the machine late.
+        """
+        return sessions == 0 or not self.overloaded
+
     @property
     def over(self) -> tuple[str, ...]:
         """What is over its limit, in words."""

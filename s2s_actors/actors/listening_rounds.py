@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from s2s_actors.backends.base import batch_of
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import VadStream, VoiceActivityDetector
 
     _Turn = tuple[VadActor, VadStream, NDArray[np.float32]]
+
+
+logger = logging.getLogger(__name__)
 
 
 class ListeningRounds:
@@ -72,7 +76,8 @@ class ListeningRounds:
             return None
         try:
             return self._batch([turn[1] for turn in taken], [turn[2] for turn in taken])
-        except Exception:  # noqa: BLE001 - one by one it shows whose fault it is
+        except Exception:
+            logger.warning("voice detection failed with %d frames", len(taken), exc_info=True)
             return None
 
 

@@ -16,7 +16,7 @@ from s2s_actors.actors.messages import (
     WeighingFailed,
 )
 from s2s_actors.actors.stage import Links, StageActor
-from s2s_actors.protocol.audio import BYTES_PER_SAMPLE, WIRE_RATE_HZ
+from s2s_actors.protocol.audio import size_bytes
 from s2s_actors.runtime.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import TurnDetector, VadStream, VoiceActivityDetector
     from s2s_actors.runtime.mailbox import Marker
 
-_BYTES_PER_S = WIRE_RATE_HZ * BYTES_PER_SAMPLE
+_BYTES_PER_S = size_bytes(1000)
 
 
 class VadActor(StageActor):
@@ -52,7 +52,7 @@ class VadActor(StageActor):
 
     # A client may send a recording faster than it plays. What waits here is in the input
     # buffer too, which forgets nothing that has not been listened to.
-    limit_bytes = 5 * 60 * _BYTES_PER_S
+    limit_bytes = size_bytes(5 * 60_000)
     limit_messages = 16 * 1024
 
     def __init__(
@@ -127,7 +127,7 @@ class VadActor(StageActor):
 
     def serve(self) -> None:
         """Handle the next message, but not while there is much to listen to already."""
-        if self._ear is not None and self._ear.is_behind and not self.is_over:
+        if self._ear is not None and self._ear.framing.has_enough and not self.is_over:
             self._postponed += 1
             self._note_lateness()
         else:
@@ -139,14 +139,14 @@ class VadActor(StageActor):
         if ear is None or self.is_over:
             return None
         if self._scope.cancelled:
-            ear.drop()
-        self._frame = ear.next_frame()
+            ear.framing.drop()
+        self._frame = ear.framing.next()
         return None if self._frame is None else (ear.stream, self._frame)
 
     @property
     def has_more(self) -> bool:
         """Whether there may be something for the next round."""
-        return not self.is_over and self._ear is not None and self._ear.has_more
+        return not self.is_over and self._ear is not None and self._ear.framing.has_more
 
     def hear(self, probability: float) -> None:
         """How likely that frame is speech."""
@@ -154,12 +154,12 @@ class VadActor(StageActor):
         assert self._frame is not None
         frame, self._frame = self._frame, None
         self._tell(self._ear.hear(frame, probability))
-        if not self._ear.has_more:
+        if not self._ear.framing.has_more:
             self._note_lateness()
 
     def serve_postponed(self) -> None:
         """Handle what came while there was much to listen to, as soon as there is not."""
-        while self._postponed and (self._ear is None or not self._ear.is_behind):
+        while self._postponed and (self._ear is None or not self._ear.framing.has_enough):
             self._postponed -= 1
             super().serve()
 

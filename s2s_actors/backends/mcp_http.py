@@ -98,7 +98,7 @@ async def _call_tool(
 
 
 def _exchange(server: McpTool, limits: McpLimits | None) -> McpExchange:
-    from s2s_actors.backends.mcp_exchange import McpExchange, McpLimits  # noqa: PLC0415
+    from s2s_actors.backends.mcp_exchange import McpExchange, McpLimits  # noqa: PLC0415 - above
 
     return McpExchange(server, limits or McpLimits())
 

@@ -83,7 +83,7 @@ class Endpoints:
         units = self._board.units()
         usable = any(unit.state != "quarantined" for unit in units)
         load = self._vitals.read()
-        admitting = _is_admitting(load, units)
+        admitting = load.admits(_in_use(units))
         ready = state == "serving" and usable and admitting
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
         value: dict[str, object] = {"ready": ready, "state": state}
@@ -96,10 +96,10 @@ class Endpoints:
         states = Counter(unit.state for unit in units)
         value = {
             "size": len(units),
-            "in_use": len(units) - states["idle"],
+            "in_use": _in_use(units),
             "counts": {state: states[state] for state in UNIT_STATES},
             "queue": _shown_queue(pool),
-            "load": _shown_load(self._vitals.read(), units),
+            "load": _shown_load(self._vitals.read(), _in_use(units)),
             "totals": {
                 "sessions": pool.sessions_total,
                 "waited": pool.waited_total,
@@ -141,9 +141,8 @@ class Endpoints:
         return json_response(HTTPStatus.OK, {"object": "list", "data": data})
 
 
-def _is_admitting(load: LoadReport, units: Iterable[UnitSnapshot]) -> bool:
-    """Whether an idle unit could be had; without sessions it can, whatever the load."""
-    return not load.overloaded or all(unit.state == "idle" for unit in units)
+def _in_use(units: Iterable[UnitSnapshot]) -> int:
+    return sum(unit.state != "idle" for unit in units)
 
 
 def _shown_queue(pool: PoolSnapshot) -> dict[str, object]:
@@ -156,10 +155,10 @@ def _shown_queue(pool: PoolSnapshot) -> dict[str, object]:
     }
 
 
-def _shown_load(load: LoadReport, units: Iterable[UnitSnapshot]) -> dict[str, object]:
+def _shown_load(load: LoadReport, sessions: int) -> dict[str, object]:
     return {
         "figure": round(load.figure, 2),
-        "admitting": _is_admitting(load, units),
+        "admitting": load.admits(sessions),
         "over": load.over,
         "late_s": {each.source: round(each.late_s, 3) for each in load.sources},
     }

@@ -54,25 +54,11 @@ class Outbox:
 
     def send(self, frame: bytes) -> None:
         """Queue an event of the session. A no-op once the outbox is closed."""
-        with self._lock:
-            if self._closed:
-                return
-            held, self._held = self._held or [], None
-            for each in (frame, *held):
-                self._append(each)
-            wake = self._must_wake()
-        if wake:
-            self._call_on_loop()
+        self._queue(frame, in_session=True)
 
     def announce(self, frame: bytes) -> None:
         """Queue an event for a client that has no session yet; what is held goes on waiting."""
-        with self._lock:
-            if self._closed:
-                return
-            self._append(frame)
-            wake = self._must_wake()
-        if wake:
-            self._call_on_loop()
+        self._queue(frame, in_session=False)
 
     def answer(self, frame: bytes) -> None:
         """Queue an event that is not the session's own (an ``error`` about a bad frame).
@@ -116,6 +102,19 @@ class Outbox:
                 self._woken = False
                 self._readable.clear()
             await self._readable.wait()
+
+    def _queue(self, frame: bytes, *, in_session: bool) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._append(frame)
+            if in_session:
+                held, self._held = self._held or [], None
+                for each in held:
+                    self._append(each)
+            wake = self._must_wake()
+        if wake:
+            self._call_on_loop()
 
     def _append(self, frame: bytes) -> None:
         if self._closed:

@@ -17,7 +17,7 @@ from s2s_actors.client.bench.names import ALONE
 from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.rows import Place, Row
 from s2s_actors.client.bench.seats import Seat, settings_for
-from s2s_actors.client.bench.turn_trials import BRIEF, clip_for
+from s2s_actors.client.bench.turn_trials import clip_for
 from s2s_actors.errors import S2SError
 
 if TYPE_CHECKING:
@@ -80,9 +80,7 @@ class _Gathering:
 
     async def run(self, sessions: int, spread_s: float) -> float:
         """Let them begin within ``spread_s``; return how long a turn took of the last one."""
-        settings = settings_for(
-            self._server, self._options, self._options.instructions or BRIEF, {}
-        )
+        settings = settings_for(self._server, self._options, self._options.prompt, {})
         async with AsyncExitStack() as stack:
             seats = [Seat(self._server, settings, self._options.timeout_s) for _ in range(sessions)]
             for seat in seats:

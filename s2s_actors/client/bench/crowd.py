@@ -33,7 +33,6 @@ from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.process_usage import Meter
 from s2s_actors.client.bench.rows import Place
 from s2s_actors.client.bench.seats import settings_for
-from s2s_actors.client.bench.turn_trials import BRIEF
 from s2s_actors.errors import SetupError
 
 if TYPE_CHECKING:
@@ -152,10 +151,9 @@ class _Crowd:
 
     def _together(self) -> Plan:
         options = self._options
-        instructions = options.instructions or BRIEF
         return Plan(
             url=self._server.url,
-            settings=settings_for(self._server, options, instructions, _SCRIPT),
+            settings=settings_for(self._server, options, options.prompt, _SCRIPT),
             sessions=options.sessions,
             piece_ms=options.piece_ms,
             clips=tuple(sound_of(clip) for clip in self._clips),

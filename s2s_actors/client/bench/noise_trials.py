@@ -10,7 +10,6 @@ from s2s_actors.client.bench.rows import NoiseRow
 from s2s_actors.client.bench.scenario import Scenario
 from s2s_actors.client.bench.sounds import NOISES, noise
 from s2s_actors.client.bench.story import hush
-from s2s_actors.client.bench.turn_trials import BRIEF
 from s2s_actors.client.record import Record
 from s2s_actors.client.turns import turns_of
 
@@ -44,7 +43,7 @@ def noises(options: BenchOptions, clips: Sequence[Clip]) -> Scenario:
         name="noise",
         rounds=-(-len(kinds) // options.sessions),
         trial=trial,
-        instructions=options.instructions or BRIEF,
+        instructions=options.prompt,
     )
 
 

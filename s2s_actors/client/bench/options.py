@@ -26,6 +26,8 @@ SCENARIOS: Final[tuple[ScenarioName, ...]] = get_args(ScenarioName)
 TurnDetection: TypeAlias = Literal["server_vad", "semantic_vad", "as-is"]
 Eagerness: TypeAlias = Literal["low", "medium", "high", "auto"]
 
+_BRIEF: Final = "Answer in one short sentence."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchOptions:
@@ -80,6 +82,11 @@ class BenchOptions:
     html: Path | None = None
     serve_args: tuple[str, ...] = ()
     command: str = "s2s-actors bench"
+
+    @property
+    def prompt(self) -> str:
+        """System prompt of sessions that are asked questions."""
+        return self.instructions or _BRIEF
 
     def turn_detection_settings(self) -> dict[str, object] | None:
         """The part of a ``session.update`` that says how turns end, None to leave it out."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from s2s_actors.client.bench.exchange import Exchange, listen
 from s2s_actors.client.bench.process_usage import Meter
 from s2s_actors.client.bench.seats import Seat, settings_for
-from s2s_actors.client.bench.turn_trials import BRIEF
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +38,7 @@ async def measure_memory(
     meter = Meter.of(server.pid)
     if meter is None or options.sessions == 1:
         return {}
-    settings = settings_for(server, options, options.instructions or BRIEF, {})
+    settings = settings_for(server, options, options.prompt, {})
     async with AsyncExitStack() as stack:
         seats = [Seat(server, settings, options.timeout_s) for _ in range(options.sessions)]
         for seat in seats:

@@ -12,7 +12,6 @@ from s2s_actors.client.bench.exchange import exchange, turn_row
 from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.rows import Place, Row
 from s2s_actors.client.bench.seats import Seat, settings_for
-from s2s_actors.client.bench.turn_trials import BRIEF
 from s2s_actors.errors import S2SError
 
 if TYPE_CHECKING:
@@ -69,8 +68,7 @@ class _Line:
             call += 1
 
     async def _call(self, server: Server) -> None:
-        instructions = self._options.instructions or BRIEF
-        settings = settings_for(server, self._options, instructions, {})
+        settings = settings_for(server, self._options, self._options.prompt, {})
         async with Seat(server, settings, self._options.timeout_s) as seat:
             for question in range(_QUESTIONS):
                 row = await self._ask(seat, first=question == 0)

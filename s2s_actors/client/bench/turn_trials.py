@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from s2s_actors.client.bench.rows import Place, Row
     from s2s_actors.client.bench.session import Session
 
-__all__ = ["BRIEF", "PAUSES_MS", "clip_for", "pauses", "turns"]
+__all__ = ["PAUSES_MS", "clip_for", "pauses", "turns"]
 
-BRIEF: Final = "Answer in one short sentence."
 PAUSES_MS: Final = (300, 500, 700)
 """Lengths of the pauses, taken in turn."""
 
@@ -34,7 +33,7 @@ def turns(options: BenchOptions, clips: Sequence[Clip]) -> Scenario:
         name="turns",
         rounds=options.turns,
         trial=trial,
-        instructions=options.instructions or BRIEF,
+        instructions=options.prompt,
     )
 
 
@@ -57,5 +56,5 @@ def pauses(options: BenchOptions, clips: Sequence[Clip]) -> Scenario:
         name="pauses",
         rounds=options.turns,
         trial=trial,
-        instructions=options.instructions or BRIEF,
+        instructions=options.prompt,
     )
