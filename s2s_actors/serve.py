@@ -17,7 +17,8 @@ from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
-from s2s_actors.backends.base import BackendOptions, context_tokens_of
+from s2s_actors.backends.abilities import context_tokens_of
+from s2s_actors.backends.base import BackendOptions
 from s2s_actors.backends.loading import load_models
 from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.backends.mcp_http import HttpMcp

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from s2s_actors.backends.base import batch_of
+from s2s_actors.backends.abilities import batch_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from s2s_actors.actors.messages import Generate, Generated, ResponseFailed
 from s2s_actors.actors.stage import Links, ModelStage
-from s2s_actors.backends.base import Call, forget_session, runs_here
+from s2s_actors.backends.abilities import forget_session, runs_here
+from s2s_actors.backends.base import Call
 from s2s_actors.backends.chat import Finished
 from s2s_actors.errors import StageError
 

@@ -9,7 +9,8 @@ import soxr
 
 from s2s_actors.actors.messages import Transcribe, Transcribed, TranscriptionFailed
 from s2s_actors.actors.stage import Links, ModelStage
-from s2s_actors.backends.base import Call, SttRequest, runs_here
+from s2s_actors.backends.abilities import runs_here
+from s2s_actors.backends.base import Call, SttRequest
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:

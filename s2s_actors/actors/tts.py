@@ -9,7 +9,8 @@ import soxr
 
 from s2s_actors.actors.messages import ResponseFailed, Speak, Spoken
 from s2s_actors.actors.stage import Links, ModelStage
-from s2s_actors.backends.base import Call, runs_here
+from s2s_actors.backends.abilities import runs_here
+from s2s_actors.backends.base import Call
 from s2s_actors.protocol.audio import WIRE_RATE_HZ
 
 if TYPE_CHECKING:

@@ -127,7 +127,7 @@ class VadActor(StageActor):
 
     def serve(self) -> None:
         """Handle the next message, but not while there is much to listen to already."""
-        if self._ear is not None and self._ear.framing.has_enough and not self.is_over:
+        if self._has_enough and not self.is_over:
             self._postponed += 1
             self._note_lateness()
         else:
@@ -159,9 +159,13 @@ class VadActor(StageActor):
 
     def serve_postponed(self) -> None:
         """Handle what came while there was much to listen to, as soon as there is not."""
-        while self._postponed and (self._ear is None or not self._ear.framing.has_enough):
+        while self._postponed and not self._has_enough:
             self._postponed -= 1
             super().serve()
+
+    @property
+    def _has_enough(self) -> bool:
+        return self._ear is not None and self._ear.framing.has_enough
 
     # ------------------------------------------------------------------------------------------
 

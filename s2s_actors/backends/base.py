@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from s2s_actors.runtime.urgency import Urgency
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -110,14 +110,6 @@ class Backend(Protocol):
         ...
 
 
-def runs_here(backend: Backend) -> bool:
-    """Whether a backend's work takes time of this machine's cores.
-
-    One that only waits for another machine says so with an attribute ``runs_here = False``.
-    """
-    return bool(getattr(backend, "runs_here", True))
-
-
 class VadStream(Protocol):
     """Voice activity of one session: holds the recurrent state."""
 
@@ -155,16 +147,6 @@ class VoiceActivityDetector(Backend, Protocol):
     def open_stream(self, session_id: str) -> VadStream:
         """Fresh state for one session; cheap, and shares the weights."""
         ...
-
-
-VadBatch: TypeAlias = "Callable[[Sequence[VadStream], Sequence[NDArray[np.float32]]], list[float]]"
-"""Hears one frame of each stream."""
-
-
-def batch_of(vad: VoiceActivityDetector) -> VadBatch | None:
-    """How a detector hears several sessions in one go, None if it can't."""
-    batch: VadBatch | None = getattr(vad, "probabilities", None)
-    return batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,19 +217,6 @@ class LanguageModel(Backend, Protocol):
         may stop iterating at any time; closing the iterator frees what the call holds.
         """
         ...
-
-
-def context_tokens_of(model: LanguageModel) -> int | None:
-    """How many tokens a model can take, its answer included; None if it does not say."""
-    tokens: int | None = getattr(model, "context_tokens", None)
-    return tokens
-
-
-def forget_session(model: LanguageModel, session_id: str) -> None:
-    """Let a model drop what it keeps of a session, if it keeps anything."""
-    forget: Callable[[str], None] | None = getattr(model, "forget", None)
-    if forget is not None:
-        forget(session_id)
 
 
 @dataclass(frozen=True, slots=True)

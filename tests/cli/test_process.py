@@ -24,6 +24,16 @@ def s2s_actors(*arguments: str, **environ: str) -> subprocess.CompletedProcess[s
     )
 
 
+def python(script: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
 def test_help_is_on_standard_output_and_mentions_every_command() -> None:
     done = s2s_actors("--help")
     assert done.returncode == 0
@@ -103,13 +113,8 @@ def test_the_switch_interval_is_set_by_the_process_and_not_by_an_import() -> Non
         "except SystemExit as end: assert end.code == 0\n"
         "print(sys.getswitchinterval())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=True,
-    )
+    done = python(script)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "0.001"
 
 
@@ -132,13 +137,7 @@ def test_an_interrupt_while_models_load_ends_at_once_whatever_still_loads() -> N
         "serving.load_models = interrupted\n"
         "sys.exit(run(['serve', '--port', '0']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    done = python(script)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
