@@ -88,7 +88,7 @@ class Listener:
     ) -> None:
         self._options = options
         self._pool = pool
-        self._gate = Gate(endpoints)
+        self._gate = Gate(endpoints, options.door)
         self._health = health
         self._sock = sock
         self._peers: set[PeerConnection] = set()

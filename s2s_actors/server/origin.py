@@ -21,9 +21,9 @@ _PORTS: Final = {"http": 80, "https": 443}
 class Origins:
     """The pages that are let in, beside the server's own.
 
-    A page is the server's own if it came from the address that the request goes to, and if that is a
-    name of this server: a stranger's name may be made to lead to the loopback address, too (DNS
-    rebinding), and then the two agree as well.
+    A page is the server's own if it came from the address that the request goes to, and if that
+    is a name of this server: a stranger's name may be made to lead to the loopback address, too
+    (DNS rebinding), and then the two agree as well.
 
     Attributes:
         allowed: Origins such as ``https://example.org``, or :data:`ANY`.
