@@ -9,6 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NoReturn
 
+from s2s_actors.access import Access
 from s2s_actors.actors.board import Board
 from s2s_actors.actors.conversation import ConversationRules
 from s2s_actors.actors.health import HealthLimits
@@ -57,7 +58,8 @@ def run(settings: Settings) -> int:
     """
     # All that the process did so far was to import, on one thread.
     began_s = time.perf_counter() - time.process_time()
-    # Before the models are loaded: a port in use should not cost a minute.
+    # Before the models are loaded: a key that is missing or a port in use should not cost a minute.
+    access = Access(settings)
     sock = bind(settings.host, settings.port)
     models = _loaded(settings, sock)
     board, clock, pool_watch = Board(), SystemClock(), PoolWatch()
@@ -67,12 +69,13 @@ def run(settings: Settings) -> int:
     try:
         run_loop(
             serve(
-                _server_options(settings),
+                _server_options(settings, access),
                 pool,
                 board,
                 models,
                 health=built.around.health,
                 sock=sock,
+                on_hangup=access.reload,
                 pool_watch=pool_watch,
                 on_listening=lambda port: _announce(settings.host, port, began_s),
             )
@@ -194,13 +197,15 @@ def _conduct(settings: Settings) -> Conduct:
     )
 
 
-def _server_options(settings: Settings) -> ServerOptions:
+def _server_options(settings: Settings, access: Access) -> ServerOptions:
     return ServerOptions(
         host=settings.host,
         port=settings.port,
         max_frame_bytes=settings.max_frame_bytes,
         compression=settings.compression == "deflate",
         write_timeout_s=settings.write_timeout_s,
+        door=access.door,
+        tls=access.tls.context if access.tls else None,
     )
 
 

@@ -90,6 +90,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
     stop: Stop | None = None,
     pool_watch: PoolWatch | None = None,
     on_listening: Callable[[int], None] | None = None,
+    on_hangup: Callable[[], None] | None = None,
 ) -> None:
     """Serve until someone asks to stop, drain, and return.
 
@@ -106,6 +107,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
         stop: For who embeds the server and has no signals.
         pool_watch: The pool's supervisor.
         on_listening: Called once with the real port.
+        on_hangup: Called at SIGHUP, if this is the main thread.
 
     Raises:
         SetupError: The port can't be used.
@@ -120,7 +122,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
         is_draining=stop.drain.is_set,
         show_session_ids=options.session_ids_shown,
     )
-    with _signals(stop):
+    with _signals(stop, on_hangup):
         async with Listener(options, pool, endpoints, health, sock=sock) as listener:
             await _open_doors(pool, stop)
             logger.info("listening on %s port %d", options.host, listener.port)
@@ -168,15 +170,18 @@ def _ask_to_shut_down(pool: Outlet, *, force: bool) -> asyncio.Future[None]:
 
 
 @contextlib.contextmanager
-def _signals(stop: Stop) -> Iterator[None]:
+def _signals(stop: Stop, on_hangup: Callable[[], None] | None) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.ask)
+    asked: dict[int, Callable[[], None]] = {signal.SIGTERM: stop.ask, signal.SIGINT: stop.ask}
+    if on_hangup is not None and hasattr(signal, "SIGHUP"):
+        asked[signal.SIGHUP] = on_hangup
+    for number, what in asked.items():
+        loop.add_signal_handler(number, what)
     try:
         yield
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in asked:
             loop.remove_signal_handler(number)

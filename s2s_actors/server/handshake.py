@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from websockets.typing import Subprotocol
 
 from s2s_actors.server.answers import error_response
+from s2s_actors.server.door import Door
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,10 +55,16 @@ class Target:
 
 
 class Gate:
-    """Answers every request that does not become a session."""
+    """Answers every request that does not become a session.
 
-    def __init__(self, endpoints: Endpoints) -> None:
+    Args:
+        endpoints: Answers by path.
+        door: Knows who may have a session.
+    """
+
+    def __init__(self, endpoints: Endpoints, door: Door | None = None) -> None:
         self._endpoints = endpoints
+        self._door = door or Door()
 
     def process_request(self, _connection: ServerConnection, request: Request) -> Response | None:
         """The HTTP answer, or None to open a session.
@@ -69,7 +76,7 @@ class Gate:
         except ValueError:
             return error_response(HTTPStatus.BAD_REQUEST, "invalid_url", "The URL is malformed.")
         if path == REALTIME_PATH:
-            return _refuse_session(request)
+            return _refuse_session(request) or self._door.refuse(request)
         if _wants_upgrade(request):
             return self._endpoints.not_found(path)
         return self._endpoints.answer(path)

@@ -88,7 +88,7 @@ class Listener:
     ) -> None:
         self._options = options
         self._pool = pool
-        self._gate = Gate(endpoints)
+        self._gate = Gate(endpoints, options.door)
         self._health = health
         self._sock = sock
         self._peers: set[PeerConnection] = set()
@@ -113,6 +113,7 @@ class Listener:
         self._server = await serve_websockets(
             self._handle,
             sock=self._sock,
+            ssl=options.tls,
             create_connection=self._connection_class(),
             process_request=self._gate.process_request,
             select_subprotocol=select_subprotocol,

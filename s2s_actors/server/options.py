@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from s2s_actors.server.door import Door
+
+if TYPE_CHECKING:
+    import ssl
 
 _MIB = 1024 * 1024
 
@@ -25,6 +31,8 @@ class ServerOptions:
         ping_timeout_s: How long the pong may take before the client counts as lost.
         outbox_limit_events: Events that may wait for a slow client.
         outbox_limit_bytes: Bytes that may wait for a slow client.
+        door: Who may have a session.
+        tls: Certificate and key for ``wss://``; None for ``ws://``.
         show_session_ids: Whether ``/v1/pool`` names the sessions; None shows them only
             where nobody but this machine can ask.
     """
@@ -40,6 +48,8 @@ class ServerOptions:
     ping_timeout_s: float | None = 20.0
     outbox_limit_events: int = 50_000
     outbox_limit_bytes: int = 64 * _MIB
+    door: Door = field(default_factory=Door)
+    tls: ssl.SSLContext | None = None
     show_session_ids: bool | None = None
 
     @property

@@ -107,6 +107,33 @@ class Settings:
         "Address to listen on; 0.0.0.0 is every IPv4 address of the machine.",
     )
     port: int = _setting(8765, Whole(0, 65535), "Port to listen on; 0 takes any free one.")
+    api_key_file: str | None = _setting(
+        None,
+        Text("FILE"),
+        "Keys that clients need: TOML with a table [[key]] for each (name, hash, limits).",
+        default_text="none, anyone who reaches the port may talk",
+    )
+    allow_origin: str | None = _setting(
+        None,
+        Text("ORIGINS"),
+        "Web pages that may connect, beside the server's own: origins such as "
+        "https://example.org, with commas between them, or *.",
+        default_text="none",
+    )
+    tls_cert: str | None = _setting(
+        None,
+        Text("FILE"),
+        "Certificate chain (PEM): serve wss:// and https://.",
+        default_text="no TLS",
+    )
+    tls_key: str | None = _setting(
+        None, Text("FILE"), "Its private key (PEM).", default_text="the file of --tls-cert"
+    )
+    open_to_all: str = _setting(
+        "off",
+        _ON_OFF,
+        "Listen on an address that other machines reach although nobody needs a key.",
+    )
     units: int = _setting(
         4, Whole(1, 1024), "Pipelines kept ready: how many sessions can run at once."
     )

@@ -1,0 +1,78 @@
+"""Who may open a session: by the page that a browser shows, and by key."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from s2s_actors.server.answers import error_response
+from s2s_actors.server.origin import Origins
+
+if TYPE_CHECKING:
+    from websockets.http11 import Request, Response
+
+    from s2s_actors.server.keys import ApiKey, KeyRing
+
+__all__ = ["Door"]
+
+_BEARER: Final = "bearer"
+_KEY_SUBPROTOCOL: Final = "openai-insecure-api-key."
+"""Browsers can set no headers for a websocket: OpenAI's clients put the key here."""
+
+
+class Door:
+    """Looks at who wants to come in.
+
+    Promises: no answer says whether a key exists, nor shows anything that was sent.
+
+    Args:
+        origins: Pages that may.
+        keys: Keys that may; None if nobody needs one.
+    """
+
+    def __init__(self, origins: Origins | None = None, keys: KeyRing | None = None) -> None:
+        self._origins = origins or Origins()
+        self.keys = keys
+
+    def refuse(self, request: Request) -> Response | None:
+        """Why a request may not open a session; None if it may."""
+        headers = request.headers
+        if not self._origins.lets_in(headers.get("Origin"), headers.get("Host")):
+            return error_response(
+                HTTPStatus.FORBIDDEN,
+                "origin_not_allowed",
+                "This page may not use the server; its operator can allow that.",
+            )
+        if self.keys is not None and self.key_of(request) is None:
+            response = error_response(
+                HTTPStatus.UNAUTHORIZED,
+                "invalid_api_key",
+                "No valid API key was sent: put one into the header 'Authorization: Bearer ...'.",
+            )
+            response.headers["WWW-Authenticate"] = "Bearer"
+            return response
+        return None
+
+    def key_of(self, request: Request) -> ApiKey | None:
+        """The key that a request shows, None without a valid one."""
+        if self.keys is None:
+            return None
+        found = (self.keys.find(secret) for secret in _secrets(request))
+        return next((key for key in found if key is not None), None)
+
+
+def _secrets(request: Request) -> list[str]:
+    """What is offered as a key, in the order in which it counts."""
+    secrets = []
+    for value in request.headers.get_all("Authorization"):
+        scheme, _, secret = value.strip().partition(" ")
+        if scheme.lower() == _BEARER:
+            secrets.append(secret.strip())
+    for value in request.headers.get_all("Sec-WebSocket-Protocol"):
+        offered = [each.strip() for each in value.split(",")]
+        secrets += [
+            each.removeprefix(_KEY_SUBPROTOCOL)
+            for each in offered
+            if each.startswith(_KEY_SUBPROTOCOL)
+        ]
+    return [secret for secret in secrets if secret][:2]

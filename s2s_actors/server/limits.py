@@ -1,0 +1,125 @@
+"""What a key has used, and whether it may have more."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from s2s_actors.server.keys import ApiKey
+
+__all__ = ["Denied", "Limits"]
+
+_MINUTE_S: Final = 60.0
+_HOUR_S: Final = 3600.0
+_BUSY_RETRY_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Why a key gets nothing now.
+
+    Attributes:
+        code: As the protocol has it.
+        message: For the client; it names the limit, and no key.
+        retry_after_s: When to come back.
+    """
+
+    code: Literal["session_limit_reached", "rate_limit_exceeded"]
+    message: str
+    retry_after_s: float
+
+
+@dataclass(slots=True)
+class _Use:
+    """What one key has used. Times on the monotonic clock, oldest first."""
+
+    sessions: int = 0
+    begun_s: deque[float] = field(default_factory=deque)
+    audio: deque[tuple[float, float]] = field(default_factory=deque)
+    audio_s: float = 0.0
+
+
+class Limits:
+    """Keeps every key within its limits.
+
+    Promises: what is counted by :meth:`enter` is given back by one :meth:`leave`; limits are
+    those of the key as it is now, also after the file has changed; memory is bounded by the
+    limits themselves. Belongs to the event loop.
+
+    Args:
+        now_s: The process's monotonic clock.
+    """
+
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self._uses: dict[str, _Use] = {}
+
+    def enter(self, key: ApiKey) -> Denied | None:
+        """Begin a session, or say why not; then nothing is counted."""
+        use = self._uses.setdefault(key.name, _Use())
+        now_s = self._now_s()
+        _forget(use, now_s)
+        denied = _denied(key, use, now_s)
+        if denied is None:
+            use.sessions += 1
+            if key.sessions_per_minute is not None:
+                use.begun_s.append(now_s)
+        return denied
+
+    def leave(self, key: ApiKey) -> None:
+        """A session is over."""
+        use = self._uses[key.name]
+        use.sessions -= 1
+        if use == _Use():
+            del self._uses[key.name]
+
+    def heard(self, key: ApiKey, audio_s: float) -> Denied | None:
+        """Count audio that came in; what is over the limit is denied and not counted."""
+        if key.audio_minutes_per_hour is None:
+            return None
+        use = self._uses.setdefault(key.name, _Use())
+        now_s = self._now_s()
+        _forget(use, now_s)
+        if use.audio_s + audio_s > key.audio_minutes_per_hour * _MINUTE_S:
+            oldest_s = use.audio[0][0] if use.audio else now_s
+            return _too_much_audio(key, oldest_s + _HOUR_S - now_s)
+        # One entry a second at most: appends are small, and an hour has many.
+        if use.audio and now_s - use.audio[-1][0] < 1.0:
+            began_s, before_s = use.audio.pop()
+            use.audio.append((began_s, before_s + audio_s))
+        else:
+            use.audio.append((now_s, audio_s))
+        use.audio_s += audio_s
+        return None
+
+
+def _forget(use: _Use, now_s: float) -> None:
+    while use.begun_s and now_s - use.begun_s[0] >= _MINUTE_S:
+        use.begun_s.popleft()
+    while use.audio and now_s - use.audio[0][0] >= _HOUR_S:
+        use.audio_s -= use.audio.popleft()[1]
+    if not use.audio:
+        use.audio_s = 0.0  # of many small sums something may be left over
+
+
+def _denied(key: ApiKey, use: _Use, now_s: float) -> Denied | None:
+    if key.max_sessions is not None and use.sessions >= key.max_sessions:
+        text = f"This key has {key.max_sessions} sessions at a time, and all of them run."
+        return Denied("session_limit_reached", text, _BUSY_RETRY_S)
+    if key.sessions_per_minute is not None and len(use.begun_s) >= key.sessions_per_minute:
+        text = f"This key may begin {key.sessions_per_minute} sessions a minute."
+        return Denied("rate_limit_exceeded", text, use.begun_s[0] + _MINUTE_S - now_s)
+    if key.audio_minutes_per_hour is not None:
+        limit_s = key.audio_minutes_per_hour * _MINUTE_S
+        if use.audio_s >= limit_s:
+            return _too_much_audio(key, use.audio[0][0] + _HOUR_S - now_s)
+    return None
+
+
+def _too_much_audio(key: ApiKey, retry_s: float) -> Denied:
+    text = f"This key may send {key.audio_minutes_per_hour} minutes of audio an hour."
+    return Denied("rate_limit_exceeded", text, retry_s)
