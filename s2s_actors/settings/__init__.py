@@ -9,7 +9,8 @@ from s2s_actors.settings.layers import (
     resolve_settings,
 )
 from s2s_actors.settings.report import print_settings, settings_as_toml, settings_reference
-from s2s_actors.settings.table import SETTINGS, Setting, Settings
+from s2s_actors.settings.setting import Setting
+from s2s_actors.settings.table import SETTINGS, Settings
 
 __all__ = [
     "CONFIG_ENV",

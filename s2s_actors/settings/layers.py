@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from s2s_actors.errors import SetupError
-from s2s_actors.settings.table import ENV_PREFIX, SETTINGS, Setting, Settings
+from s2s_actors.settings.setting import ENV_PREFIX, Setting
+from s2s_actors.settings.table import SETTINGS, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from s2s_actors.settings.layers import ResolvedSettings
-    from s2s_actors.settings.table import Setting
+    from s2s_actors.settings.setting import Setting
 
 __all__ = ["print_settings", "settings_as_toml", "settings_reference"]
 

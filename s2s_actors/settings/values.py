@@ -114,7 +114,10 @@ class Choice:
     """One of a few words."""
 
     options: tuple[str, ...]
-    metavar: str = "LEVEL"
+
+    @property
+    def metavar(self) -> str:
+        return "|".join(self.options)
 
     @property
     def allowed(self) -> str:

@@ -13,6 +13,11 @@ from s2s_actors.settings import SETTINGS, Settings
 BAD_VALUES: dict[str, Any] = {
     "host": "two words",
     "port": 65536,
+    "api_key_file": "",
+    "allow_origin": " ",
+    "tls_cert": "",
+    "tls_key": 7,
+    "open_to_all": "perhaps",
     "units": 0,
     "vad": "",
     "stt": 7,

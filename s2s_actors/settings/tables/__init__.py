@@ -1,0 +1,1 @@
+"""The settings, each declared once, in the room of what it is for."""

@@ -1,0 +1,33 @@
+"""Settings of the port: where to listen, and what connections may cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s2s_actors.settings.setting import setting
+from s2s_actors.settings.values import MIB, Choice, Seconds, Size, Whole, Word
+
+__all__ = ["ListeningSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListeningSettings:
+    """Where to listen, and what connections may cost."""
+
+    host: str = setting(
+        "127.0.0.1",
+        Word("ADDRESS", "a host name or address"),
+        "Address to listen on; 0.0.0.0 is every IPv4 address of the machine.",
+    )
+    port: int = setting(8765, Whole(0, 65535), "Port to listen on; 0 takes any free one.")
+    max_frame_bytes: int = setting(
+        32 * MIB, Size(1024, 1024 * MIB), "Largest websocket message taken from a client."
+    )
+    write_timeout_s: float = setting(
+        10.0, Seconds(0.01, 3600), "How long a client may leave its socket unread."
+    )
+    compression: str = setting(
+        "off",
+        Choice(("off", "deflate")),
+        "Compression that clients may negotiate; it saves bandwidth and costs CPU.",
+    )
