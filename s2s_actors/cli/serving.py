@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import os
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from s2s_actors.backends.registry import BACKENDS
 from s2s_actors.cli.teaching import taught
+from s2s_actors.logs import set_up_logs
 from s2s_actors.settings import (
     CONFIG_ENV,
     SETTINGS,
@@ -94,11 +94,7 @@ def _help(row: Setting) -> str:
 
 
 def _serve(settings: Settings) -> int:
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=settings.log_level.upper(),
-        format="%(asctime)s %(levelname)-7s %(name)s: %(message)s",
-    )
+    set_up_logs(settings.log_level, with_content=settings.log_content == "on")
     from s2s_actors.serve import run  # noqa: PLC0415 - brings asyncio and the actors
 
     return run(settings)

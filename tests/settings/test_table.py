@@ -54,6 +54,7 @@ BAD_VALUES: dict[str, Any] = {
     "mcp": "maybe",
     "compression": "gzip",
     "log_level": "loud",
+    "log_content": "some",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from s2s_actors.settings.setting import setting
+from s2s_actors.settings.setting import ON_OFF, setting
 from s2s_actors.settings.values import Choice
 
 __all__ = ["LogSettings"]
@@ -16,4 +16,10 @@ class LogSettings:
 
     log_level: str = setting(
         "info", Choice(("debug", "info", "warning", "error")), "Least severity that is logged."
+    )
+    log_content: str = setting(
+        "off",
+        ON_OFF,
+        "Let the log show what users and models say: texts of exceptions, records of libraries, "
+        "and at debug every event of every session. Keys are never logged.",
     )
