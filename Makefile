@@ -10,6 +10,10 @@ TORCH_INDEX ?=
 ARGS        ?=
 INPUT       ?=
 SAY         ?=
+SEED        ?= 1
+N           ?= 10000
+SECONDS     ?=
+SESSIONS    ?= 50
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -21,7 +25,7 @@ NODE_PROGRAMS := tests/stock_clients/node
 SOURCES := s2s_actors statecharts tests docs requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients demo serve test check format docs reference lock clean
+.PHONY: help install clients demo serve test cycles check format docs reference lock clean
 
 help: ## list what there is
 	@echo "usage: make TARGET"
@@ -45,6 +49,9 @@ serve: $(INSTALLED) ## start the server
 
 test: $(INSTALLED) ## run all tests
 	@$(BIN)/python -m pytest $(ARGS)
+
+cycles: $(INSTALLED) ## let N clients come and leave at any moment
+	@CYCLES=$(N) SEED=$(SEED) $(BIN)/python -m pytest tests/soak/test_cycles.py $(ARGS)
 
 check: $(INSTALLED) ## format, lint, types, import contracts, diagrams
 	$(BIN)/ruff format --check $(SOURCES)

@@ -1,0 +1,113 @@
+"""The server of a long run, as a process: ``python -m tests.soak.serving``, and who starts it.
+
+It is :class:`RunningServer` with everything scripted, with a log on standard error, and with
+keepalive pings that find out within two seconds whether a client still lives. It prints its
+port, serves until its standard input ends, and then says in its exit code whether an actor or
+a thread was left behind.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pykka
+
+from s2s_actors.backends.script import Script, TtsScript
+from s2s_actors.runtime.actor import join_actors
+from tests.support.running_server import PATIENCE_S, Address, RunningServer, scripted_models
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+__all__ = ["SoakedServer"]
+
+_PINGS: Final = {"ping_interval_s": 0.5, "ping_timeout_s": 0.5, "handshake_timeout_s": 0.5}
+_LEFT_BEHIND: Final = 3
+
+
+class SoakedServer(Address):
+    """The process, for the length of a ``with`` block.
+
+    Args:
+        log: Where its standard error goes.
+        units: How many sessions it serves at once; as many may wait again.
+
+    Attributes:
+        log: As given.
+        exit_code: How it ended; known when the block is left.
+    """
+
+    def __init__(self, log: Path, *, units: int) -> None:
+        self.log = log
+        self.exit_code: int | None = None
+        self._units = units
+        self._process: subprocess.Popen[str]
+
+    def __enter__(self) -> Self:
+        with self.log.open("w") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", __name__, str(self._units)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, f"the server did not start: {self.log.read_text()[-2000:]}"
+        self.port = int(line)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._process.communicate(timeout=2 * PATIENCE_S)
+        finally:
+            self._process.kill()
+            self.exit_code = self._process.wait()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def complaints(self) -> list[str]:
+        """Lines of its log that no client may cause."""
+        lines = self.log.read_text().splitlines()
+        return [line for line in lines if line.startswith(("ERROR", "CRITICAL", "Traceback"))]
+
+    def replacements(self) -> list[str]:
+        """Lines of its log about units that did not drain in time."""
+        return [line for line in self.log.read_text().splitlines() if "did not drain" in line]
+
+
+def _serve(units: int) -> int:
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("websockets").setLevel(logging.WARNING)
+    models = scripted_models(Script(tts=TtsScript(ms_per_char=20.0, chunk_delay_ms=2)))
+    settings = {"units": units, "queue": units, "queue_timeout_s": PATIENCE_S}
+    with RunningServer(models, options=_PINGS, **settings) as server:
+        sys.stdout.write(f"{server.port}\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+    busy = join_actors(PATIENCE_S)
+    actors = pykka.ActorRegistry.get_all()
+    threads = [each for each in threading.enumerate() if each is not threading.main_thread()]
+    if not (busy or actors or threads):
+        return 0
+    logging.error("left behind: %s, %s, %s", busy, actors, threads)
+    return _LEFT_BEHIND
+
+
+if __name__ == "__main__":
+    sys.exit(_serve(int(sys.argv[1])))
