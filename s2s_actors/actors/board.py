@@ -6,6 +6,8 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from s2s_actors.actors.tally import Tally
+
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
     from s2s_actors.protocol.outputs import Count
@@ -24,6 +26,7 @@ class UnitSnapshot:
     released_at: float | None
     restarts: int
     epoch: int
+    rebuilds: int = 0
 
     @classmethod
     def first(cls, index: int, now_s: float) -> UnitSnapshot:
@@ -56,7 +59,8 @@ class UnitSnapshot:
 
     def rebuilt(self, now_s: float) -> UnitSnapshot:
         """After the replacement of all of it."""
-        return self.moved_to("idle", None, now_s).repaired()
+        repaired = self.moved_to("idle", None, now_s).repaired()
+        return replace(repaired, rebuilds=self.rebuilds + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +132,12 @@ class Board:
     are written by many actors and have a lock.
 
     Promises: a turn is shown only as long as its session holds the unit.
+
+    Attributes:
+        tally: What leaves no trace in a snapshot.
     """
 
+    tally: Tally = field(default_factory=Tally)
     _units: list[UnitSnapshot] = field(default_factory=list)
     _turns: dict[int, TurnSnapshot] = field(default_factory=dict)
     _pool: PoolSnapshot = field(default_factory=lambda: PoolSnapshot("starting", 0, 0, 0, 0))
@@ -153,6 +161,7 @@ class Board:
         A conversation that was replaced while it hung may still speak up: its session is
         over, so what it says must not hide a turn of the next one.
         """
+        self.tally.turn_over(waterfall.total_ms / 1000 if waterfall.answered else None)
         with self._lock:
             latest = self._turns.get(lease.unit)
             if latest is None or latest.epoch <= lease.epoch:
@@ -160,6 +169,8 @@ class Board:
 
     def count(self, count: Count) -> None:
         """Add to the totals."""
+        if count.status is not None:
+            self.tally.response_ended(count.status)
         with self._lock:
             total = self._usage
             self._usage = replace(

@@ -64,6 +64,7 @@ class Reception:
         self._allocation = allocation
         self._admission = Admission(around.health, around.clock)
         self._clock = around.clock
+        self._tally = around.board.tally
         self._outlet = outlet
         self._look: Timer | None = None
 
@@ -119,6 +120,7 @@ class Reception:
     def refuse(self, claim: Claim, refused: Refused) -> None:
         """Answer a claim."""
         self.refused_total += 1
+        self._tally.refused(refused.code)
         claim.reply.send(refused)
 
     def _may_enter(self) -> bool:

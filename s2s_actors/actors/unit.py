@@ -168,6 +168,7 @@ class UnitActor(Actor):
         if stage is None:
             return
         self._show(self._shown.repaired())
+        self._around.board.tally.stage_replaced(stage)
         if self._session is None or self._chart.quarantined.is_active:
             self._pipeline.replace(stage)
             return
@@ -238,6 +239,7 @@ class UnitActor(Actor):
             for stage in stuck:
                 self._pipeline.replace(stage)
                 self._show(self._shown.repaired())
+                self._around.board.tally.stage_replaced(stage)
                 session.passed.add(stage)
         except RuntimeError:
             logger.exception("%s could not be repaired; trying again", self.name)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.mcp_servers import Offer
     from s2s_actors.protocol.playback import Playback
     from s2s_actors.protocol.turn_clock import TurnClock
+    from statecharts.response import Status
 
 _ANSWERS_KEPT = 4
 _LAST_WORDS_MS = 1000
@@ -252,7 +253,7 @@ class Answering:
                     self._desk.put(StopWork(run.work_id))
                     del self._open.runs[run.id]
                     run.close(status)
-                    self._count(run)
+                    self._count(run, status)
                     if run.plan.in_conversation:
                         if said := run.said():
                             self._said.append(said)
@@ -299,12 +300,13 @@ class Answering:
             speculative=bool(more),
         )
 
-    def _count(self, run: ResponseRun) -> None:
+    def _count(self, run: ResponseRun, status: Status) -> None:
         self._desk.put(
             Count(
                 responses=1,
                 input_tokens=run.read,
                 output_tokens=run.written,
                 audio_output_ms=run.writer.spoken_ms,
+                status=status,
             )
         )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.server_events import ServerEvent
     from s2s_actors.protocol.session import FunctionChoice, FunctionTool, TurnDetection
     from s2s_actors.protocol.waterfall import Waterfall
+    from statecharts.response import Status
 
     OfferedChoice: TypeAlias = Literal["auto", "none", "required"] | FunctionChoice
 
@@ -172,7 +173,10 @@ class DisarmTimer:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Add to the totals of the server; tokens of drafts that nobody saw apart from the rest."""
+    """Add to the totals of the server; tokens of drafts that nobody saw apart from the rest.
+
+    ``status`` is how the response that is counted has ended.
+    """
 
     responses: int = 0
     input_tokens: int = 0
@@ -181,6 +185,7 @@ class Count:
     audio_output_ms: int = 0
     speculative_input_tokens: int = 0
     speculative_output_tokens: int = 0
+    status: Status | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,10 @@ def test_a_unit_that_was_rebuilt_has_ended_its_session_and_keeps_its_figures() -
     rebuilt = active.rebuilt(9.0)
     assert (rebuilt.state, rebuilt.session_id, rebuilt.released_at) == ("idle", None, 9.0)
     assert (rebuilt.restarts, rebuilt.epoch) == (3, 7)
-    assert IDLE.rebuilt(9.0) == replace(IDLE, restarts=1), "it was never in use"
+    assert rebuilt.rebuilds == 1
+    never_used = IDLE.rebuilt(9.0)
+    assert never_used == replace(IDLE, restarts=1, rebuilds=1)
+    assert never_used.rebuilt(10.0).rebuilds == 2
 
 
 def test_what_a_reader_holds_does_not_change_under_it() -> None:
@@ -128,6 +131,21 @@ def test_every_kind_of_cost_is_added_up() -> None:
     board.count(Count(speculative_input_tokens=5, speculative_output_tokens=6))
     board.count(Count(speculative_input_tokens=1))
     assert board.usage() == UsageTotals(0, 1, 11, 20, 40, 300, 6, 6)
+
+
+def test_turns_and_responses_are_tallied_by_how_they_ended() -> None:
+    board = Board()
+    board.publish_turn(Lease.issue(0, "sess"), waterfall(600), 1.0)
+    pace = TurnPace(0.0)
+    for at_ms, what in enumerate(("settled", "heard", "sound"), start=298):
+        pace.reached(what, at_ms)  # type: ignore[arg-type]
+    board.publish_turn(Lease.issue(0, "sess"), pace.report(), 1.0)
+    board.count(Count(responses=1, status="cancelled"))
+    board.count(Count(audio_input_ms=40))
+    tallies = board.tally.read()
+    assert tallies.turns_unanswered == 1
+    assert (sum(tallies.turns_by_wait), tallies.turns_waited_s) == (1, 0.3)
+    assert tallies.responses == {"cancelled": 1}
 
 
 def test_no_count_is_lost_between_two_threads() -> None:

@@ -375,7 +375,11 @@ def test_usage_adds_up(player: Player) -> None:
     assert usage["output_tokens"] == 25
     assert usage["total_tokens"] == 62
     assert player.of(Count)[-1] == Count(
-        responses=1, input_tokens=37, output_tokens=4, audio_output_ms=1020
+        responses=1,
+        input_tokens=37,
+        output_tokens=4,
+        audio_output_ms=1020,
+        status="completed",
     )
 
 
