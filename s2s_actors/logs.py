@@ -92,12 +92,17 @@ def _outline(error: BaseException, seen: set[int]) -> Iterator[str]:
         yield "which led to:\n"
     yield "Traceback (most recent call last):\n"
     yield from traceback.format_tb(error.__traceback__)
-    kind = type(error)
-    yield f"{kind.__module__}.{kind.__qualname__} {_WITHHELD}\n"
+    yield f"{_kind_of(error)} {_WITHHELD}\n"
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
             yield "in it:\n"
             yield from _outline(each, seen)
+
+
+def _kind_of(error: BaseException) -> str:
+    kind = type(error)
+    is_builtin = kind.__module__ == "builtins"
+    return kind.__qualname__ if is_builtin else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _on_uncaught(

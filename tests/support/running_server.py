@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
+import tempfile
 import threading
 from concurrent.futures import Future
 from dataclasses import replace
@@ -46,6 +48,7 @@ T = TypeVar("T")
 PATIENCE_S = 15.0
 """Longest wait for anything that should happen at once."""
 _POLL_S = 0.01
+_LOG_LIMIT_BYTES = 1 << 26
 _TEST_LIMIT_S = 100.0
 
 
@@ -219,9 +222,10 @@ class ServeCommand(Address):
     Args:
         flags: More of them.
         scripted: Whether the models are scripted; else they are the embedded ones.
+        environ: Environment variables on top of this process's own.
     """
 
-    def __init__(self, *flags: str, scripted: bool = True) -> None:
+    def __init__(self, *flags: str, scripted: bool = True, **environ: str) -> None:
         kinds = ("vad", "stt", "llm", "tts", "turn") if scripted else ()
         self._command = [
             *(sys.executable, "-m", "s2s_actors", "serve", "--port", "0"),
@@ -229,16 +233,25 @@ class ServeCommand(Address):
             *(part for kind in kinds for part in (f"--{kind}", "scripted")),
             *flags,
         ]
+        self._environ = os.environ | environ
+        # A pipe would fill while nobody reads it.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        self._log = ""
         self._process: subprocess.Popen[str]
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            self._command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            self._command,
+            env=self._environ,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise AssertionError(f"serve ended: {self._process.communicate()[1]}")
+            self.__exit__(None, None, None)
+            raise AssertionError(f"serve ended: {self.log()}")
         self.port = int(line.rsplit(":", 1)[1].split("/")[0])
         return self
 
@@ -250,11 +263,20 @@ class ServeCommand(Address):
     ) -> None:
         self._process.kill()
         self._process.communicate()
+        self.log()
+        self._errors.close()
 
     @property
     def pid(self) -> int:
         """Its process id."""
         return self._process.pid
+
+    def log(self) -> str:
+        """What it has written to standard error so far."""
+        if not self._errors.closed:
+            # Where the process writes next is not moved by this.
+            self._log = os.pread(self._errors.fileno(), _LOG_LIMIT_BYTES, 0).decode()
+        return self._log
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal."""
