@@ -29,6 +29,11 @@ class Allocation:
         return bool(self._idle)
 
     @property
+    def idle(self) -> tuple[int, ...]:
+        """Units that a claim could get, the next one first."""
+        return tuple(self._idle)
+
+    @property
     def leases(self) -> tuple[Lease, ...]:
         """All leases that are out."""
         return tuple(self._held.values())

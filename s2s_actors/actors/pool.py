@@ -89,6 +89,11 @@ class PoolActor(Actor):
         self._serial = 0
         self._sessions_total = 0
 
+    @property
+    def allocation(self) -> Allocation:
+        """Who holds what; only for who runs this actor by hand."""
+        return self._allocation
+
     def started(self) -> None:
         """Build the units."""
         for index in range(self._rules.units):

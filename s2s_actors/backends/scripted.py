@@ -17,7 +17,7 @@ import numpy as np
 
 from s2s_actors.backends.base import ModelInfo, TokenLogprob, Transcript
 from s2s_actors.backends.script import Script, SttScript, TtsScript, in_band
-from s2s_actors.backends.scripted_base import Scripted, befall, pause
+from s2s_actors.backends.scripted_base import REAL_WAITS, Scripted, Waits, befall
 from s2s_actors.backends.scripted_llm import ScriptedLlm
 from s2s_actors.backends.scripted_turn import ScriptedTurn
 
@@ -99,8 +99,10 @@ class ScriptedStt(Scripted):
 
     kind: Kind = "stt"
 
-    def __init__(self, script: Script | None = None, source: str | None = None) -> None:
-        super().__init__(script, source)
+    def __init__(
+        self, script: Script | None = None, source: str | None = None, waits: Waits = REAL_WAITS
+    ) -> None:
+        super().__init__(script, source, waits)
         self._heard: OrderedDict[str, _Heard] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -109,8 +111,8 @@ class ScriptedStt(Scripted):
         script = in_band(request.prompt, SttScript) or self._script.stt
         number = self._number(call.session_id, request)
         answer = script.answer(number)
-        befall(answer, call.cancel)
-        if pause(call.cancel, answer.delay_ms):
+        befall(answer, call.cancel, self._waits)
+        if self._waits.pause(call.cancel, answer.delay_ms):
             return Transcript("")
         text = answer.text.replace("{n}", str(number))
         tokens = _tokens(text) if request.logprobs else ()
@@ -162,12 +164,13 @@ class ScriptedTts(Scripted):
         starts = range(0, samples, chunk_samples)
         for index, start in enumerate(starts):
             if index == fault.after:
-                befall(fault, call.cancel)
-            if pause(call.cancel, script.chunk_delay_ms if index else script.first_chunk_ms):
+                befall(fault, call.cancel, self._waits)
+            delay_ms = script.chunk_delay_ms if index else script.first_chunk_ms
+            if self._waits.pause(call.cancel, delay_ms):
                 return
             yield self._tone(pitch_hz, start, min(samples, start + chunk_samples))
         if fault.after >= len(starts):
-            befall(fault, call.cancel)
+            befall(fault, call.cancel, self._waits)
 
     def _tone(self, pitch_hz: float, start: int, stop: int) -> bytes:
         phase = 2 * np.pi * pitch_hz / self.sample_rate_hz * np.arange(start, stop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from s2s_actors.backends.base import ModelInfo
 from s2s_actors.backends.script import Fault, Script, read_script
@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import BackendOptions, Kind, Progress
     from s2s_actors.runtime.cancel import CancelToken
 
-__all__ = ["Scripted", "befall", "pause"]
+__all__ = ["REAL_WAITS", "Scripted", "Waits", "befall", "pause"]
+
+
+class Waits(Protocol):
+    """How a script's times pass."""
+
+    def pause(self, cancel: CancelToken, duration_ms: float | None) -> bool:
+        """Wait, None for ever; return whether the work was cancelled."""
+        ...
+
+    def hang(self, duration_s: float) -> None:
+        """Wait, and heed no cancellation."""
+        ...
 
 
 def pause(cancel: CancelToken, duration_ms: float | None) -> bool:
@@ -31,12 +43,25 @@ def pause(cancel: CancelToken, duration_ms: float | None) -> bool:
         forget()
 
 
-def befall(fault: Fault, cancel: CancelToken) -> None:
+class _RealWaits:
+    """Time passes as it does."""
+
+    def pause(self, cancel: CancelToken, duration_ms: float | None) -> bool:
+        return pause(cancel, duration_ms)
+
+    def hang(self, duration_s: float) -> None:
+        time.sleep(duration_s)
+
+
+REAL_WAITS: Waits = _RealWaits()
+
+
+def befall(fault: Fault, cancel: CancelToken, waits: Waits = REAL_WAITS) -> None:
     """Let the fault happen; what is only for waiting ends when the work is cancelled."""
     if fault.wedge_s:
-        time.sleep(fault.wedge_s)
+        waits.hang(fault.wedge_s)
     if fault.stall:
-        pause(cancel, None)
+        waits.pause(cancel, None)
     if cancel.cancelled:
         return
     if fault.error:
@@ -50,7 +75,10 @@ class Scripted:
 
     kind: Kind
 
-    def __init__(self, script: Script | None = None, source: str | None = None) -> None:
+    def __init__(
+        self, script: Script | None = None, source: str | None = None, waits: Waits = REAL_WAITS
+    ) -> None:
+        self._waits = waits
         self._script = script or Script()
         self._source = source or "built-in script"
 

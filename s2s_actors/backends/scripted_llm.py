@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from s2s_actors.backends.chat import Finished, TextDelta, ToolCallDelta, ToolCallStarted
 from s2s_actors.backends.images import text_alone
-from s2s_actors.backends.script import LlmAnswer, LlmScript, in_band
-from s2s_actors.backends.scripted_base import Scripted, befall, pause
+from s2s_actors.backends.script import LlmAnswer, LlmScript, Script, in_band
+from s2s_actors.backends.scripted_base import REAL_WAITS, Scripted, Waits, befall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,17 +22,22 @@ __all__ = ["ScriptedLlm"]
 
 _WORD = re.compile(r"\s*\S+|\s+$")
 _ARGUMENTS_CHUNK_CHARS = 8
-_CALL_NUMBERS = itertools.count(1)
 
 
 class ScriptedLlm(Scripted):
     """Writes what the script says, a word at a time; a word counts as a token.
 
-    It keeps nothing between calls: the turn's number is read off the chat. A user message
-    opens a turn, and so do the outputs of tools.
+    It keeps nothing between calls but how many of tools it has made: the turn's number is read
+    off the chat. A user message opens a turn, and so do the outputs of tools.
     """
 
     kind: Kind = "llm"
+
+    def __init__(
+        self, script: Script | None = None, source: str | None = None, waits: Waits = REAL_WAITS
+    ) -> None:
+        super().__init__(script, source, waits)
+        self._call_numbers = itertools.count(1)
 
     @property
     def context_tokens(self) -> int | None:
@@ -49,7 +54,9 @@ class ScriptedLlm(Scripted):
         limit = request.max_output_tokens
         kept = words if limit is None else words[:limit]
         input_tokens = sum(len(message.text.split()) for message in request.messages)
-        for event in itertools.chain(_speak(answer, kept, call.cancel), _call_tools(answer)):
+        for event in itertools.chain(
+            self._speak(answer, kept, call.cancel), self._call_tools(answer)
+        ):
             if call.cancel.cancelled:
                 return
             yield event
@@ -58,25 +65,25 @@ class ScriptedLlm(Scripted):
             cut = len(kept) < len(words)
             yield Finished("length" if cut else "stop", input_tokens, output_tokens)
 
+    def _speak(
+        self, answer: LlmAnswer, words: list[str], cancel: CancelToken
+    ) -> Iterator[LlmEvent]:
+        for index, word in enumerate(words):
+            if index == answer.after:
+                befall(answer, cancel, self._waits)
+            if self._waits.pause(cancel, answer.token_ms if index else answer.first_token_ms):
+                return
+            yield TextDelta(word)
+        if answer.after >= len(words):
+            befall(answer, cancel, self._waits)
 
-def _speak(answer: LlmAnswer, words: list[str], cancel: CancelToken) -> Iterator[LlmEvent]:
-    for index, word in enumerate(words):
-        if index == answer.after:
-            befall(answer, cancel)
-        if pause(cancel, answer.token_ms if index else answer.first_token_ms):
-            return
-        yield TextDelta(word)
-    if answer.after >= len(words):
-        befall(answer, cancel)
-
-
-def _call_tools(answer: LlmAnswer) -> Iterator[LlmEvent]:
-    for call in answer.tool_calls:
-        call_id = f"call_{next(_CALL_NUMBERS)}"
-        yield ToolCallStarted(call_id, call.name)
-        arguments = call.arguments_json
-        for start in range(0, len(arguments), _ARGUMENTS_CHUNK_CHARS):
-            yield ToolCallDelta(call_id, arguments[start : start + _ARGUMENTS_CHUNK_CHARS])
+    def _call_tools(self, answer: LlmAnswer) -> Iterator[LlmEvent]:
+        for call in answer.tool_calls:
+            call_id = f"call_{next(self._call_numbers)}"
+            yield ToolCallStarted(call_id, call.name)
+            arguments = call.arguments_json
+            for start in range(0, len(arguments), _ARGUMENTS_CHUNK_CHARS):
+                yield ToolCallDelta(call_id, arguments[start : start + _ARGUMENTS_CHUNK_CHARS])
 
 
 def _session_script(messages: tuple[ChatMessage, ...]) -> LlmScript | None:

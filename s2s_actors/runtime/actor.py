@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pykka
 
+from s2s_actors.runtime.hosting import current_host
 from s2s_actors.runtime.mailbox import TwoLaneMailbox
 from s2s_actors.runtime.supervision import Crashed
 
@@ -236,13 +237,16 @@ class Actor(pykka.ThreadingActor):
         return TwoLaneMailbox(cls.limit_messages, cls.limit_bytes)
 
     def _start_actor_loop(self) -> None:
+        host = current_host()
         try:
-            if self._dispatcher is None:
+            if host is not None:
+                host.take_in(self)
+            elif self._dispatcher is None:
                 start_actor_thread(self.name, self._actor_loop)
             else:
                 self.actor_inbox.announce_to(partial(self._dispatcher.announce, self))
                 self._dispatcher.enlist(self)
-        except RuntimeError:  # no thread to be had
+        except RuntimeError:  # no thread to be had, or no room
             self.actor_stopped.set()
             pykka.ActorRegistry.unregister(self.actor_ref)
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import logging
+import math
 import threading
 import time
 from typing import TYPE_CHECKING, Protocol
@@ -180,6 +181,17 @@ class ManualClock:
         """Messages that are due later, the next one first."""
         with self._lock:
             return [entry.message for entry in sorted(self._entries)]
+
+    @property
+    def next_s(self) -> float | None:
+        """When the next message is due, on :meth:`monotonic_s`; None if none is."""
+        with self._lock:
+            return self._entries[0].due_s if self._entries else None
+
+    def advance_to_next(self) -> None:
+        """Let time pass until the next message is due, and deliver that one, if there is one."""
+        if (entry := self._pop_due(math.inf)) is not None:
+            entry.deliver()
 
     def advance(self, seconds: float) -> None:
         """Let time pass; what falls due is delivered in order, each at its own moment."""
