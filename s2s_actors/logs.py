@@ -65,14 +65,14 @@ def set_up_logs(level: str, *, with_content: bool, stream: TextIO | None = None)
 
     Args:
         level: Least level of the project's own records, such as ``"debug"``.
-        with_content: Show texts of exceptions, and what libraries say at that level.
+        with_content: Show texts of exceptions and of libraries' records, too.
         stream: Where to; standard error by default.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter((logging.Formatter if with_content else DiscreetFormatter)(_FORMAT))
     own_level = logging.getLevelNamesMapping()[level.upper()]
-    others_level = own_level if with_content else max(own_level, logging.WARNING)
-    logging.basicConfig(handlers=[handler], level=others_level)
+    # Never lower for libraries, whatever the operator wants: at DEBUG some print keys.
+    logging.basicConfig(handlers=[handler], level=max(own_level, logging.WARNING))
     for name in OWN_LOGGERS:
         logging.getLogger(name).setLevel(own_level)
     sys.excepthook = _on_uncaught

@@ -20,6 +20,6 @@ class LogSettings:
     log_content: str = setting(
         "off",
         ON_OFF,
-        "Let the log show what users and models say: texts of exceptions, records of libraries, "
-        "and at debug every event of every session. Keys are never logged.",
+        "Let the log show what users and models say: texts of exceptions and of libraries' "
+        "warnings, and at debug every event of every session.",
     )
