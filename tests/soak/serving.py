@@ -12,8 +12,7 @@ import logging
 import subprocess
 import sys
 import threading
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pykka
 
@@ -22,10 +21,13 @@ from s2s_actors.runtime.actor import join_actors
 from tests.support.running_server import PATIENCE_S, Address, RunningServer, scripted_models
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
     from typing import Self
 
 __all__ = ["SoakedServer"]
+
+logger = logging.getLogger(__name__)
 
 _PINGS: Final = {"ping_interval_s": 0.5, "ping_timeout_s": 0.5, "handshake_timeout_s": 0.5}
 _LEFT_BEHIND: Final = 3
@@ -95,8 +97,8 @@ def _serve(units: int) -> int:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("websockets").setLevel(logging.WARNING)
     models = scripted_models(Script(tts=TtsScript(ms_per_char=20.0, chunk_delay_ms=2)))
-    settings = {"units": units, "queue": units, "queue_timeout_s": PATIENCE_S}
-    with RunningServer(models, options=_PINGS, **settings) as server:
+    waiting: dict[str, Any] = {"queue": units, "queue_timeout_s": PATIENCE_S}
+    with RunningServer(models, options=_PINGS, units=units, **waiting) as server:
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
         sys.stdin.read()
@@ -105,7 +107,7 @@ def _serve(units: int) -> int:
     threads = [each for each in threading.enumerate() if each is not threading.main_thread()]
     if not (busy or actors or threads):
         return 0
-    logging.error("left behind: %s, %s, %s", busy, actors, threads)
+    logger.error("left behind: %s, %s, %s", busy, actors, threads)
     return _LEFT_BEHIND
 
 
