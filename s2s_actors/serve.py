@@ -134,6 +134,8 @@ def model_selection(settings: Settings) -> ModelSelection:
                 model=settings.llm_model,
                 base_url=settings.llm_base_url,
                 api_key=settings.llm_api_key,
+                connect_timeout_s=settings.llm_connect_timeout_s,
+                first_timeout_s=settings.llm_first_timeout_s,
                 timeout_s=settings.llm_timeout_s,
                 script=script,
             ),

@@ -77,7 +77,9 @@ class BackendOptions:
         voice: Voice name or path (TTS), None for the default.
         base_url: Where a remote backend listens.
         api_key: Its key; never logged.
-        timeout_s: Longest silence of a remote backend: connect, first byte, between bytes.
+        connect_timeout_s: How long a connection to a remote backend may take.
+        first_timeout_s: How long the first of an answer may take, with all tries to get it.
+        timeout_s: Longest silence within an answer.
         script: File that the scripted backends play, None for their built-in script.
     """
 
@@ -85,7 +87,9 @@ class BackendOptions:
     voice: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
-    timeout_s: float = 30.0
+    connect_timeout_s: float = 5.0
+    first_timeout_s: float = 30.0
+    timeout_s: float = 15.0
     script: str | None = None
 
 

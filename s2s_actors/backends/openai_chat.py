@@ -3,15 +3,21 @@
 All sessions share one client and one event loop on a thread of its own; each answer is a task
 there, and the calling thread reads its events off a queue. Cancelling the call cancels the
 task, which closes the HTTP stream wherever it waits, so the server stops too.
+
+Three limits bound the wait: for a connection, for the first of the answer with all tries to
+get it, and for silence within it. An answer that has begun is never asked for again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
+import logging
 import os
+import random
 from concurrent.futures import CancelledError
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import openai
@@ -19,6 +25,7 @@ from openai import AsyncOpenAI
 
 from s2s_actors.backends.base import ModelInfo
 from s2s_actors.backends.loop_thread import LoopThread
+from s2s_actors.backends.openai_retry import wait_before_retry_s
 from s2s_actors.backends.openai_wire import ChunkReader, request_body, stage_error
 from s2s_actors.errors import SetupError, StageError
 
@@ -26,16 +33,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
+    from openai import AsyncStream
+    from openai.types.chat import ChatCompletionChunk
+
     from s2s_actors.backends.base import BackendOptions, Call, Progress
     from s2s_actors.backends.chat import LlmEvent, LlmRequest
 
 __all__ = ["OpenAIChat"]
 
+logger = logging.getLogger(__name__)
+
 _OPENAI_HOST = "api.openai.com"
 # Local servers ask for no key, but the client insists on one.
 _NO_KEY = "none"
-# Of the request as a whole, before the first byte; an answer that has begun is never repeated.
-_MAX_RETRIES = 1
 
 
 class OpenAIChat:
@@ -49,12 +59,15 @@ class OpenAIChat:
         self.info = ModelInfo(id=model, kind="llm", backend="openai", source=_public(base_url))
         self._model = model
         self._limit_key = "max_completion_tokens" if host == _OPENAI_HOST else "max_tokens"
-        self._timeout_s = options.timeout_s
+        self._first_timeout_s = options.first_timeout_s
+        self._idle_timeout_s = options.timeout_s
         self._client = AsyncOpenAI(
             api_key=options.api_key or os.environ.get("OPENAI_API_KEY") or _NO_KEY,
             base_url=base_url,
-            timeout=openai.Timeout(options.timeout_s),
-            max_retries=_MAX_RETRIES,
+            # Its other limits start anew with each byte, be it a comment to keep the connection
+            # alive; ours are on what the model says. Its retries heed none of them.
+            timeout=openai.Timeout(None, connect=options.connect_timeout_s),
+            max_retries=0,
         )
         self._loop = LoopThread("llm-openai")
         self._closed = False
@@ -116,13 +129,11 @@ class OpenAIChat:
         reader = ChunkReader()
         body = request_body(request, self._model, limit_key=self._limit_key)
         try:
-            # The client's own timeout starts anew with each byte, be it a comment to keep the
-            # connection alive: the limits here are on what the model says.
-            async with asyncio.timeout(self._timeout_s) as limit:
-                stream = await self._client.chat.completions.create(**body)
+            async with asyncio.timeout(self._first_timeout_s) as limit:
+                stream = await self._ask(body, limit)
                 async with stream:
                     async for chunk in stream:
-                        limit.reschedule(asyncio.get_running_loop().time() + self._timeout_s)
+                        limit.reschedule(asyncio.get_running_loop().time() + self._idle_timeout_s)
                         for event in reader.read(chunk):
                             emit(event)
         except TimeoutError as error:
@@ -134,6 +145,30 @@ class OpenAIChat:
                 "llm_bad_answer", "The language model sent what is not a chat completion."
             ) from error
         emit(reader.finish())
+
+    async def _ask(
+        self, body: dict[str, Any], limit: asyncio.Timeout
+    ) -> AsyncStream[ChatCompletionChunk]:
+        """Make the request, again if that may help before the limit."""
+        for retries in itertools.count():
+            try:
+                stream: AsyncStream[
+                    ChatCompletionChunk
+                ] = await self._client.chat.completions.create(**body)
+            except openai.OpenAIError as error:
+                wait_s = wait_before_retry_s(error, retries, chance=random.random())  # noqa: S311
+                end_s = limit.when()
+                if wait_s is None or end_s is None:
+                    raise
+                if asyncio.get_running_loop().time() + wait_s >= end_s:
+                    raise
+                logger.info(
+                    "the language model failed (%s); again in %.1f s", type(error).__name__, wait_s
+                )
+                await asyncio.sleep(wait_s)
+            else:
+                return stream
+        raise AssertionError("counts without end")
 
 
 def _drop(result: object) -> None:

@@ -162,8 +162,6 @@ def stage_error(error: OpenAIError, *, begun: bool) -> StageError:
         begun: Whether some of the answer had come.
     """
     match error:
-        case openai.APITimeoutError():
-            return StageError("llm_timeout", "The language model did not answer in time.")
         case openai.APIStatusError():
             status = error.status_code
             if error.code == "context_length_exceeded":

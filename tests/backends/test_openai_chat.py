@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,10 +39,16 @@ HANG_S = 20.0
 
 
 @contextmanager
-def _chat(*replies: Reply, timeout_s: float = 10.0) -> Iterator[tuple[OpenAIChat, FakeOpenAI]]:
+def _chat(
+    *replies: Reply, first_timeout_s: float = 10.0, timeout_s: float = 10.0
+) -> Iterator[tuple[OpenAIChat, FakeOpenAI]]:
     with FakeOpenAI(*replies) as server:
         options = BackendOptions(
-            model="fake", base_url=server.base_url, api_key="sk-secret", timeout_s=timeout_s
+            model="fake",
+            base_url=server.base_url,
+            api_key="sk-secret",
+            first_timeout_s=first_timeout_s,
+            timeout_s=timeout_s,
         )
         chat = OpenAIChat.load(options, print)
         try:
@@ -170,11 +179,49 @@ def test_closing_the_iterator_closes_the_stream() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", [Reply(silent=True), Reply(stall_after=1), Reply(stall_after=1, comments=True)]
+    "reply", [Reply(silent=True), Reply(stall_after=0), Reply(stall_after=0, comments=True)]
 )
-def test_a_silence_longer_than_the_timeout_fails(reply: Reply) -> None:
-    with _chat(reply, timeout_s=0.3) as (chat, _):
+def test_an_answer_that_does_not_begin_in_time_fails_and_is_not_asked_for_again(
+    reply: Reply,
+) -> None:
+    with _chat(reply, first_timeout_s=0.3) as (chat, server):
         assert _fails(chat).code == "llm_timeout"
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("reply", [Reply(stall_after=1), Reply(stall_after=1, comments=True)])
+def test_a_silence_in_the_middle_of_an_answer_fails(reply: Reply) -> None:
+    with _chat(reply, timeout_s=0.3) as (chat, server):
+        assert _fails(chat).code == "llm_timeout"
+        assert len(server.requests) == 1
+
+
+def test_the_limit_on_the_beginning_is_none_on_the_whole() -> None:
+    words = tuple("abcdefghijkl")
+    with _chat(Reply(texts=words, delay_s=0.15), first_timeout_s=1.2) as (chat, _):
+        assert _text(list(chat.generate(QUESTION, _call()))) == "abcdefghijkl"
+
+
+def test_a_connection_that_does_not_come_about_fails_long_before_the_answer_is_due() -> None:
+    with socket.socket() as full, contextlib.ExitStack() as held:
+        # A backlog that is full drops what else knocks: as a host does that is switched off.
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            knocking = held.enter_context(socket.socket())
+            knocking.setblocking(False)
+            knocking.connect_ex(full.getsockname())
+        options = BackendOptions(
+            model="fake",
+            base_url=f"http://127.0.0.1:{full.getsockname()[1]}/v1",
+            connect_timeout_s=0.2,
+            first_timeout_s=3600.0,
+        )
+        chat = OpenAIChat.load(options, print)
+        try:
+            assert _fails(chat).code == "llm_unreachable"
+        finally:
+            chat.close()
 
 
 @pytest.mark.parametrize(
@@ -197,10 +244,61 @@ def test_a_chat_that_is_too_long_is_told_apart() -> None:
         assert _fails(chat).code == "context_length_exceeded"
 
 
-def test_a_server_error_before_the_first_byte_is_tried_once_more() -> None:
-    with _chat(Reply(status=503), Reply()) as (chat, server):
+@pytest.mark.parametrize("status", [408, 429, 500, 503])
+def test_a_failure_before_the_first_byte_is_tried_twice_more(status: int) -> None:
+    with _chat(Reply(status=status), Reply(status=status), Reply()) as (chat, server):
         assert _text(list(chat.generate(QUESTION, _call()))) == "Hello there."
+        assert len(server.requests) == 3
+    with _chat(Reply(status=status)) as (chat, server):
+        _fails(chat)
+        assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422])
+def test_what_the_server_finds_wrong_with_the_request_is_not_tried_again(status: int) -> None:
+    with _chat(Reply(status=status), Reply()) as (chat, server):
+        _fails(chat)
+        assert len(server.requests) == 1
+
+
+def test_a_server_that_asks_for_a_moment_gets_it() -> None:
+    with _chat(Reply(status=429, retry_after="0.9"), Reply()) as (chat, server):
+        began_s = time.monotonic()
+        assert _text(list(chat.generate(QUESTION, _call()))) == "Hello there."
+        assert time.monotonic() - began_s >= 0.9
         assert len(server.requests) == 2
+
+
+def test_a_server_that_asks_for_more_than_a_user_can_wait_has_failed() -> None:
+    with _chat(Reply(status=429, retry_after="3600"), Reply()) as (chat, server):
+        assert _fails(chat).code == "llm_rate_limited"
+        assert len(server.requests) == 1
+
+
+def test_no_retry_is_waited_for_that_would_come_too_late() -> None:
+    reply = Reply(status=503, retry_after="4")
+    with _chat(reply, Reply(), first_timeout_s=2.0) as (chat, server):
+        # What is told is why it failed, and not that the time was up.
+        assert _fails(chat).code == "llm_unavailable"
+        assert len(server.requests) == 1
+
+
+def test_a_call_that_is_cancelled_between_two_tries_waits_no_longer() -> None:
+    with _chat(Reply(status=503, retry_after="4.9"), Reply()) as (chat, server):
+        call = _call()
+        ended = threading.Event()
+
+        def run() -> None:
+            list(chat.generate(QUESTION, call))
+            ended.set()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        assert server.arrived.acquire(timeout=HANG_S)
+        call.cancel.cancel()
+        assert ended.wait(3.0)
+        thread.join()
+    assert len(server.requests) == 1
 
 
 def test_a_refused_connection_fails() -> None:

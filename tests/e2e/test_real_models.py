@@ -196,7 +196,9 @@ def test_a_server_that_is_stopped_while_its_models_work_ends_cleanly() -> None:
 
 
 def remote_llm(fake: FakeOpenAI, timeout_s: float = 30.0) -> OpenAIChat:
-    options = BackendOptions(model="fake", base_url=fake.base_url, timeout_s=timeout_s)
+    options = BackendOptions(
+        model="fake", base_url=fake.base_url, first_timeout_s=timeout_s, timeout_s=timeout_s
+    )
     backend: OpenAIChat = load_backend("llm", "openai", options)  # type: ignore[assignment]
     return backend
 
@@ -276,8 +278,8 @@ def test_a_client_that_vanishes_closes_the_http_stream_and_frees_the_unit() -> N
 @pytest.mark.parametrize(
     ("broken", "code"),
     [
-        ([Reply(status=500)] * 2, "llm_"),
-        ([Reply(status=429)] * 2, "llm_"),
+        ([Reply(status=500)] * 3, "llm_"),
+        ([Reply(status=429)] * 3, "llm_"),
         ([Reply(silent=True)], "llm_timeout"),
         ([Reply(texts=("Half", " an"), stall_after=2)], "llm_timeout"),
         ([Reply(texts=("Half", " an"), drop_after=2)], "llm_"),

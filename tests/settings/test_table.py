@@ -28,6 +28,8 @@ BAD_VALUES: dict[str, Any] = {
     "llm_model": " ",
     "llm_base_url": "localhost:8000",
     "llm_api_key": "two words",
+    "llm_connect_timeout_s": 0.0,
+    "llm_first_timeout_s": 0.0,
     "llm_timeout_s": 0.0,
     "tts_voice": "",
     "script": "",

@@ -30,6 +30,7 @@ class Reply:
         usage: Prompt and completion tokens; None sends none.
         status: Anything but 200 is sent with an error body.
         error_code: What that body says.
+        retry_after: The header ``Retry-After`` that comes with it.
         silent: Accept the request and answer nothing.
         stall_after: Go silent after so many chunks.
         drop_after: Close the connection after so many chunks.
@@ -44,6 +45,7 @@ class Reply:
     usage: tuple[int, int] | None = (7, 3)
     status: int = 200
     error_code: str | None = None
+    retry_after: str | None = None
     silent: bool = False
     stall_after: int | None = None
     drop_after: int | None = None
@@ -181,6 +183,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(reply.status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
+        if reply.retry_after is not None:
+            self.send_header("Retry-After", reply.retry_after)
         self.end_headers()
         self.wfile.write(body)
 

@@ -39,8 +39,16 @@ class ModelSettings:
     llm_api_key: str | None = setting(
         None, Word("KEY", "a key without spaces"), "Key for that server.", secret=True
     )
+    llm_connect_timeout_s: float = setting(
+        5.0, Seconds(0.1, DAY_S), "How long a connection to a remote language model may take."
+    )
+    llm_first_timeout_s: float = setting(
+        30.0,
+        Seconds(0.1, DAY_S),
+        "How long a remote language model may take to begin an answer, retries included.",
+    )
     llm_timeout_s: float = setting(
-        30.0, Seconds(0.1, DAY_S), "Longest silence of a remote language model."
+        15.0, Seconds(0.1, DAY_S), "Longest silence of a remote language model within an answer."
     )
     tts_voice: str | None = setting(
         None, Text("VOICE"), "Voice, by name or path.", default_text="the backend's"
