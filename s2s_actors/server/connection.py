@@ -32,6 +32,7 @@ from statecharts.connection import (
 if TYPE_CHECKING:
     from s2s_actors.actors.health import Health
     from s2s_actors.runtime.outlet import Outlet
+    from s2s_actors.server.limits import Denied, Visit
     from s2s_actors.server.options import ServerOptions
     from s2s_actors.server.peer import PeerConnection
     from s2s_actors.server.writing import Lost, Written
@@ -40,18 +41,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERNAL_ERROR = 1011
+_TRY_AGAIN_LATER = 1013
 
 
 class Connection:
     """Owner of one :class:`~statecharts.connection.ConnectionChart`.
 
     Promises: a unit that was granted is given back exactly once, however the connection ends
-    and whatever fails, and before anything waits for the peer; :meth:`run` ends within the
-    configured deadlines after either side has left.
+    and whatever fails, and before anything waits for the peer, and so is what its key has of
+    it; :meth:`run` ends within the configured deadlines after either side has left.
     """
 
     def __init__(
-        self, ws: PeerConnection, pool: Outlet, options: ServerOptions, health: Health
+        self,
+        ws: PeerConnection,
+        pool: Outlet,
+        options: ServerOptions,
+        health: Health,
+        visit: Visit,
     ) -> None:
         self._ws = ws
         self._pool = pool
@@ -65,8 +72,9 @@ class Connection:
             limit_bytes=options.outbox_limit_bytes,
             health=health,
         )
-        self._intake = Intake(self._outbox, health.now_s)
-        self._released = False
+        self._visit = visit
+        self._intake = Intake(self._outbox, health.now_s, visit)
+        self._holds = False  # a claim or a unit
 
     async def run(self) -> None:
         """Serve the client until one side leaves."""
@@ -86,13 +94,19 @@ class Connection:
     async def _hold_unit(self, reader: asyncio.Task[None], writer: asyncio.Task[Written]) -> None:
         """Everything between the claim and the release."""
         try:
-            self._pool.put(self._claim())
-            await self._serve(reader, writer)
+            denied = self._visit.begin()
+            if denied is None:
+                self._holds = True
+                self._pool.put(self._claim())
+                await self._serve(reader, writer)
+            else:
+                self._deny(denied)
         except Exception:
             logger.exception("the connection of session %s failed", self._session_id)
             self._fail()
         finally:
             # Outside of the chart on purpose: this must happen even if the chart is wrong.
+            self._visit.end()
             self._release("connection_failed")
             self._intake.close()
 
@@ -133,6 +147,16 @@ class Connection:
                 outcome = writer.result()
                 self._feed("server_close" if isinstance(outcome, Farewell) else outcome)
                 return
+
+    def _deny(self, denied: Denied) -> None:
+        logger.info(
+            "session %s: key %r gets no session (%s)",
+            self._session_id,
+            self._visit.name,
+            denied.code,
+        )
+        self._refused = Refused(denied.code, denied.text, _TRY_AGAIN_LATER)
+        self._feed("refused")
 
     def _take_answer(self, answer: ClaimReply) -> None:
         if isinstance(answer, Granted):
@@ -182,9 +206,9 @@ class Connection:
 
     def _release(self, reason: str) -> None:
         """Give the unit back, or the claim up if it has not been answered. Idempotent."""
-        if self._released:
+        if not self._holds:
             return
-        self._released = True
+        self._holds = False
         # From here on the pool's answer either is in our hands or was never accepted.
         answer = self._reply.withdraw()
         if answer is None:

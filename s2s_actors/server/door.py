@@ -9,13 +9,16 @@ from s2s_actors.server.answers import error_response
 from s2s_actors.server.origin import Origins
 
 if TYPE_CHECKING:
-    from websockets.http11 import Request, Response
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
 
     from s2s_actors.server.keys import ApiKey, KeyRing
 
 __all__ = ["Door"]
 
 _BEARER: Final = "bearer"
+_MOST_SECRETS: Final = 2
+"""Both places may hold one; a header with a thousand must not cost a thousand looks."""
 _KEY_SUBPROTOCOL: Final = "openai-insecure-api-key."
 """Browsers can set no headers for a websocket: OpenAI's clients put the key here."""
 
@@ -34,16 +37,20 @@ class Door:
         self._origins = origins or Origins()
         self.keys = keys
 
-    def refuse(self, request: Request) -> Response | None:
-        """Why a request may not open a session; None if it may."""
-        headers = request.headers
+    def refuse(self, headers: Headers, key: ApiKey | None) -> Response | None:
+        """Why a request may not open a session; None if it may.
+
+        Args:
+            headers: Those of the request.
+            key: What :meth:`key_of` found in them.
+        """
         if not self._origins.lets_in(headers.get("Origin"), headers.get("Host")):
             return error_response(
                 HTTPStatus.FORBIDDEN,
                 "origin_not_allowed",
                 "This page may not use the server; its operator can allow that.",
             )
-        if self.keys is not None and self.key_of(request) is None:
+        if self.keys is not None and key is None:
             response = error_response(
                 HTTPStatus.UNAUTHORIZED,
                 "invalid_api_key",
@@ -53,26 +60,26 @@ class Door:
             return response
         return None
 
-    def key_of(self, request: Request) -> ApiKey | None:
-        """The key that a request shows, None without a valid one."""
+    def key_of(self, headers: Headers) -> ApiKey | None:
+        """The key that a request shows; None without a valid one, or if nobody needs one."""
         if self.keys is None:
             return None
-        found = (self.keys.find(secret) for secret in _secrets(request))
+        found = (self.keys.find(secret) for secret in _secrets(headers))
         return next((key for key in found if key is not None), None)
 
 
-def _secrets(request: Request) -> list[str]:
+def _secrets(headers: Headers) -> list[str]:
     """What is offered as a key, in the order in which it counts."""
-    secrets = []
-    for value in request.headers.get_all("Authorization"):
+    secrets: list[str] = []
+    for value in headers.get_all("Authorization"):
         scheme, _, secret = value.strip().partition(" ")
         if scheme.lower() == _BEARER:
             secrets.append(secret.strip())
-    for value in request.headers.get_all("Sec-WebSocket-Protocol"):
+    for value in headers.get_all("Sec-WebSocket-Protocol"):
         offered = [each.strip() for each in value.split(",")]
         secrets += [
             each.removeprefix(_KEY_SUBPROTOCOL)
             for each in offered
             if each.startswith(_KEY_SUBPROTOCOL)
         ]
-    return [secret for secret in secrets if secret][:2]
+    return [secret for secret in secrets if secret][:_MOST_SECRETS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.typing import Subprotocol
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
     from s2s_actors.server.endpoints import Endpoints
+    from s2s_actors.server.peer import PeerConnection
 
 REALTIME_PATH = "/v1/realtime"
 
@@ -66,8 +67,8 @@ class Gate:
         self._endpoints = endpoints
         self._door = door or Door()
 
-    def process_request(self, _connection: ServerConnection, request: Request) -> Response | None:
-        """The HTTP answer, or None to open a session.
+    def process_request(self, connection: ServerConnection, request: Request) -> Response | None:
+        """The HTTP answer, or None to open a session; then the connection knows its key.
 
         Nothing is claimed here: a client may still vanish during the handshake.
         """
@@ -76,10 +77,32 @@ class Gate:
         except ValueError:
             return error_response(HTTPStatus.BAD_REQUEST, "invalid_url", "The URL is malformed.")
         if path == REALTIME_PATH:
-            return _refuse_session(request) or self._door.refuse(request)
+            refused = _refuse_session(request)
+            return refused or self._let_in(cast("PeerConnection", connection), request)
         if _wants_upgrade(request):
             return self._endpoints.not_found(path)
         return self._endpoints.answer(path)
+
+    def process_response(
+        self, connection: ServerConnection, _request: Request, response: Response
+    ) -> Response | None:
+        """The answer in place of the library's own refusals: those quote what was sent."""
+        if connection.protocol.handshake_exc is None:
+            return None
+        status = HTTPStatus(response.status_code)
+        refused = error_response(status, "invalid_handshake", "That opens no websocket (RFC 6455).")
+        for name in ("Allow", "Upgrade"):
+            if name in response.headers:
+                refused.headers[name] = response.headers[name]
+        return refused
+
+    def _let_in(self, connection: PeerConnection, request: Request) -> Response | None:
+        # Looked up once: keys may change before the session begins.
+        key = self._door.key_of(request.headers)
+        refused = self._door.refuse(request.headers, key)
+        if refused is None:
+            connection.key = key
+        return refused
 
 
 def target_of(request: Request) -> Target:

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 from s2s_actors.actors.messages import ClientFrame
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.codec import decode, encode
-from s2s_actors.protocol.server_events import client_error
+from s2s_actors.protocol.server_events import client_error, server_error
 from s2s_actors.runtime.outlet import LaneFullError
+from s2s_actors.server.audio_meter import AudioMeter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from s2s_actors.actors.ports import Granted
+    from s2s_actors.protocol.client_events import ClientEvent
+    from s2s_actors.server.limits import Visit
     from s2s_actors.server.outbox import Outbox
 
 EARLY_LIMIT_FRAMES = 4096
 EARLY_LIMIT_BYTES = 8 * 1024 * 1024
+_TRY_AGAIN_LATER = 1013
 
 
 class Intake:
@@ -27,17 +31,21 @@ class Intake:
     form or for lack of room, gets one ``error`` event that names it, nothing of it is
     applied, and the session goes on. Frames that come before the unit is known are kept for
     it, so that the socket is read all the time: only who reads notices a client that leaves.
+    Audio beyond what the client's key may send is not passed on, and ends the session.
     """
 
-    def __init__(self, outbox: Outbox, now_s: Callable[[], float]) -> None:
+    def __init__(self, outbox: Outbox, now_s: Callable[[], float], visit: Visit) -> None:
         """Begin without a unit.
 
         Args:
             outbox: Takes the answers.
             now_s: The process's clock.
+            visit: Counts the audio.
         """
         self._outbox = outbox
         self._now_s = now_s
+        self._visit = visit
+        self._meter = AudioMeter()
         self._granted: Granted | None = None
         self._early: list[str | bytes] = []
         self._early_bytes = 0
@@ -49,7 +57,8 @@ class Intake:
         self._granted = granted
         early, self._early = self._early, []
         for raw in early:
-            self._pass_on(granted, raw)
+            if not self._closed:
+                self._pass_on(granted, raw)
         if self._missed:
             message = f"{self._missed} events came before a unit was free and were dropped."
             self._reject(ClientError("input_backpressure", message))
@@ -86,11 +95,24 @@ class Intake:
         except ClientError as error:
             self._reject(error)
             return
+        if not self._may_send(event):
+            return
         try:
             granted.inlet.put(ClientFrame(granted.lease, event, self._now_s(), len(raw)))
         except LaneFullError:
             message = "Events come faster than they can be handled; this one was dropped."
             self._reject(ClientError("input_backpressure", message, event_id=event.event_id))
+
+    def _may_send(self, event: ClientEvent) -> bool:
+        audio_s = self._meter.length_s(event)
+        denied = self._visit.heard(audio_s) if audio_s else None
+        if denied is None:
+            return True
+        # Who can't be heard has no use for a session: its unit goes to somebody else.
+        self._outbox.send(encode(server_error(denied.code, denied.text)))
+        self._outbox.close(_TRY_AGAIN_LATER, denied.text)
+        self.close()
+        return False
 
     def _reject(self, error: ClientError) -> None:
         self._outbox.answer(encode(client_error(error)))

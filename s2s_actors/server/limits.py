@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from s2s_actors.server.keys import ApiKey
 
-__all__ = ["Denied", "Limits"]
+__all__ = ["Denied", "Limits", "Visit"]
 
 _MINUTE_S: Final = 60.0
 _HOUR_S: Final = 3600.0
@@ -32,6 +33,11 @@ class Denied:
     message: str
     retry_after_s: float
 
+    @property
+    def text(self) -> str:
+        """The message with the advice when to come back."""
+        return f"{self.message} Try again in {math.ceil(self.retry_after_s)} s."
+
 
 @dataclass(slots=True)
 class _Use:
@@ -46,9 +52,9 @@ class _Use:
 class Limits:
     """Keeps every key within its limits.
 
-    Promises: what is counted by :meth:`enter` is given back by one :meth:`leave`; limits are
-    those of the key as it is now, also after the file has changed; memory is bounded by the
-    limits themselves. Belongs to the event loop.
+    Promises: what is counted by :meth:`enter` is given back by one :meth:`leave`; what
+    a key has used is kept when the key file is read again; memory is bounded by the limits
+    themselves. Belongs to the event loop.
 
     Args:
         now_s: The process's monotonic clock.
@@ -95,6 +101,46 @@ class Limits:
             use.audio.append((now_s, audio_s))
         use.audio_s += audio_s
         return None
+
+
+class Visit:
+    """What one session uses of its key.
+
+    Promises: what :meth:`begin` has counted is given back once, however often :meth:`end` is
+    called. A session keeps the limits that its key had when it came.
+
+    Args:
+        limits: Those of the listener.
+        key: None if nobody needs one; then nothing is counted.
+    """
+
+    def __init__(self, limits: Limits, key: ApiKey | None) -> None:
+        self._limits = limits
+        self._key = key
+        self._runs = False
+
+    @property
+    def name(self) -> str:
+        """Whose it is, for the log."""
+        return "nobody" if self._key is None else self._key.name
+
+    def begin(self) -> Denied | None:
+        """Begin the session, or say why not."""
+        if self._key is None:
+            return None
+        denied = self._limits.enter(self._key)
+        self._runs = denied is None
+        return denied
+
+    def heard(self, audio_s: float) -> Denied | None:
+        """Count audio before it is passed on, or say why it may not be."""
+        return None if self._key is None else self._limits.heard(self._key, audio_s)
+
+    def end(self) -> None:
+        """The session is over."""
+        if self._runs and self._key is not None:
+            self._runs = False
+            self._limits.leave(self._key)
 
 
 def _forget(use: _Use, now_s: float) -> None:

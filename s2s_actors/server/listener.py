@@ -14,6 +14,7 @@ from websockets.asyncio.server import serve as serve_websockets
 from s2s_actors.errors import SetupError
 from s2s_actors.server.connection import Connection
 from s2s_actors.server.handshake import Gate, select_subprotocol
+from s2s_actors.server.limits import Limits, Visit
 from s2s_actors.server.peer import PeerConnection
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Listener:
         self._pool = pool
         self._gate = Gate(endpoints, options.door)
         self._health = health
+        self._limits = Limits(health.now_s)
         self._sock = sock
         self._peers: set[PeerConnection] = set()
         self._server: Server | None = None
@@ -116,6 +118,7 @@ class Listener:
             ssl=options.tls,
             create_connection=self._connection_class(),
             process_request=self._gate.process_request,
+            process_response=self._gate.process_response,
             select_subprotocol=select_subprotocol,
             compression="deflate" if options.compression else None,
             server_header="s2s_actors",
@@ -157,4 +160,5 @@ class Listener:
 
     async def _handle(self, ws: ServerConnection) -> None:
         assert isinstance(ws, PeerConnection)
-        await Connection(ws, self._pool, self._options, self._health).run()
+        visit = Visit(self._limits, ws.key)
+        await Connection(ws, self._pool, self._options, self._health, visit).run()

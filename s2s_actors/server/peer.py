@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from websockets.http11 import Response
 
+    from s2s_actors.server.keys import ApiKey
+
 _LONGEST_METHOD_BYTES = 16
 
 
@@ -28,11 +30,16 @@ class PeerConnection(ServerConnection):
     It also answers requests of other methods than GET with 405: the library drops a request
     with a body without a word. ``peers`` holds every connection from its first moment on,
     since the library's own list knows only those whose handshake is done.
+
+    Attributes:
+        gone: Done when the peer is.
+        key: The key that it showed, None if nobody needs one.
     """
 
     def __init__(self, *args: Any, peers: set[PeerConnection], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.gone: asyncio.Future[None] = self.loop.create_future()
+        self.key: ApiKey | None = None
         self._peers = peers
         self._head: bytearray | None = bytearray()
         self._refused = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -17,7 +18,7 @@ from tests.server.boards import FixedBoard, no_load
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
 
-NO_CONNECTION = cast("ServerConnection", None)
+CONNECTION = cast("ServerConnection", SimpleNamespace())
 UPGRADE = {"Upgrade": "websocket", "Connection": "Upgrade"}
 GATE = Gate(
     Endpoints(FixedBoard(), (), health=no_load(), is_draining=lambda: False, show_session_ids=True)
@@ -25,7 +26,7 @@ GATE = Gate(
 
 
 def ask(path: str, headers: dict[str, str] | None = None) -> Response | None:
-    return GATE.process_request(NO_CONNECTION, Request(path, Headers(headers or {})))
+    return GATE.process_request(CONNECTION, Request(path, Headers(headers or {})))
 
 
 def error_of(response: Response | None) -> Any:
@@ -134,4 +135,4 @@ def test_the_target_is_read_from_the_query() -> None:
 def test_only_the_realtime_subprotocol_is_ever_selected(
     offered: list[str], selected: str | None
 ) -> None:
-    assert select_subprotocol(NO_CONNECTION, [Subprotocol(name) for name in offered]) == selected
+    assert select_subprotocol(CONNECTION, [Subprotocol(name) for name in offered]) == selected

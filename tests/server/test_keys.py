@@ -27,6 +27,16 @@ def test_a_secret_opens_its_own_key_only() -> None:
     assert ring.find("ключ") is None
 
 
+def test_a_secret_that_is_longer_than_any_key_is_not_even_hashed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ring = KeyRing([ApiKey("mine", hash_of("x" * 513))])
+    hashed: list[str] = []
+    monkeypatch.setattr("s2s_actors.server.keys.hash_of", hashed.append)
+    assert ring.find("x" * 513) is None
+    assert hashed == []
+
+
 def test_fresh_secrets_are_never_the_same_and_long() -> None:
     made = {new_secret() for _ in range(100)}
     assert len(made) == 100
