@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from statecharts.breaker import BreakerChart
 from statecharts.connection import ConnectionChart
 from statecharts.explore import Exploration, explore
 from statecharts.pace import PaceChart
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 LEASES = ("A", "B")
 """Two are enough: a chart keeps one lease and only asks whether another equals it."""
+SESSIONS = ("A", "B", "C")
+"""As many as have to fail in a row before a breaker opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,16 @@ ENTRIES: Mapping[str, Entry] = {
         ConnectionChart,
         "A client's connection, from the wait for a unit to the end",
         _plain("granted", "refused", "server_close", "client_left", "unresponsive"),
+        ("closed",),
+    ),
+    "breaker": Entry(
+        BreakerChart,
+        "A backend that all sessions share, as far as they show that it works",
+        (
+            *(Stimulus.of("failed", session=session) for session in SESSIONS),
+            *_plain("worked", "time_over"),
+            *(Stimulus.of(e, session=session) for e in ("admit", "left") for session in LEASES),
+        ),
         ("closed",),
     ),
     "stage": Entry(
