@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,13 @@ import numpy as np
 import pytest
 import soxr
 
-from s2s_actors.backends.base import BackendOptions, Call, SttRequest, TtsRequest
+from s2s_actors.backends.base import Call, SttRequest, TtsRequest
 from s2s_actors.backends.loading import load_models
-from s2s_actors.backends.registry import ModelSelection, load_backend
+from s2s_actors.backends.registry import ModelSelection
 from s2s_actors.client.audio_file import read_pcm
 from s2s_actors.client.demo import QUESTION
 from s2s_actors.runtime.cancel import CancelToken
+from tests.e2e.remote import remote_llm, served_by
 from tests.support.fake_openai import FakeOpenAI, Reply
 from tests.support.realtime_client import RealtimeClient
 from tests.support.running_server import (
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from s2s_actors.backends.base import Models
-    from s2s_actors.backends.openai_chat import OpenAIChat
 
 MODEL_PATIENCE_S = 40.0
 HEARD = "conversation.item.input_audio_transcription.completed"
@@ -193,27 +192,6 @@ def test_a_server_that_is_stopped_while_its_models_work_ends_cleanly() -> None:
 
 
 # --- a language model over HTTP -----------------------------------------------------------
-
-
-def remote_llm(fake: FakeOpenAI, timeout_s: float = 30.0) -> OpenAIChat:
-    options = BackendOptions(
-        model="fake", base_url=fake.base_url, first_timeout_s=timeout_s, timeout_s=timeout_s
-    )
-    backend: OpenAIChat = load_backend("llm", "openai", options)  # type: ignore[assignment]
-    return backend
-
-
-@contextlib.contextmanager
-def served_by(
-    *replies: Reply, timeout_s: float = 30.0
-) -> Iterator[tuple[FakeOpenAI, RunningServer]]:
-    with FakeOpenAI(*replies) as fake:
-        llm = remote_llm(fake, timeout_s)
-        try:
-            with RunningServer(scripted_models(llm=llm), units=1) as server:
-                yield fake, server
-        finally:
-            llm.close()
 
 
 async def closed_by_us(fake: FakeOpenAI, number: int) -> bool:
