@@ -25,7 +25,7 @@ NODE_PROGRAMS := tests/stock_clients/node
 SOURCES := s2s_actors statecharts tests docs requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients demo serve test cycles check format docs reference lock clean
+.PHONY: help install clients demo serve test cycles soak check format docs reference lock clean
 
 help: ## list what there is
 	@echo "usage: make TARGET"
@@ -52,6 +52,11 @@ test: $(INSTALLED) ## run all tests
 
 cycles: $(INSTALLED) ## let N clients come and leave at any moment
 	@CYCLES=$(N) SEED=$(SEED) $(BIN)/python -m pytest tests/soak/test_cycles.py $(ARGS)
+
+soak: $(INSTALLED) ## talk to a server for SECONDS (3600) in SESSIONS (50), and look at what grows
+	@SECONDS=$(or $(SECONDS),3600) SESSIONS=$(SESSIONS) OUT=out/soak \
+	    $(BIN)/python -m pytest tests/soak/test_soak.py $(ARGS)
+	@echo "out/soak/soak.html"
 
 check: $(INSTALLED) ## format, lint, types, import contracts, diagrams
 	$(BIN)/ruff format --check $(SOURCES)

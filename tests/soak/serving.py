@@ -29,7 +29,7 @@ __all__ = ["SoakedServer"]
 
 logger = logging.getLogger(__name__)
 
-_PINGS: Final = {"ping_interval_s": 0.5, "ping_timeout_s": 0.5, "handshake_timeout_s": 0.5}
+_HANDSHAKE_S: Final = 0.5
 _LEFT_BEHIND: Final = 3
 
 
@@ -39,22 +39,23 @@ class SoakedServer(Address):
     Args:
         log: Where its standard error goes.
         units: How many sessions it serves at once; as many may wait again.
+        ping_s: Time between its keepalive pings, and what a client has to answer one.
 
     Attributes:
         log: As given.
         exit_code: How it ended; known when the block is left.
     """
 
-    def __init__(self, log: Path, *, units: int) -> None:
+    def __init__(self, log: Path, *, units: int, ping_s: float) -> None:
         self.log = log
         self.exit_code: int | None = None
-        self._units = units
+        self._arguments = (str(units), str(ping_s))
         self._process: subprocess.Popen[str]
 
     def __enter__(self) -> Self:
         with self.log.open("w") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(self._units)],
+                [sys.executable, "-m", __name__, *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -93,12 +94,17 @@ class SoakedServer(Address):
         return [line for line in self.log.read_text().splitlines() if "did not drain" in line]
 
 
-def _serve(units: int) -> int:
+def _serve(units: int, ping_s: float) -> int:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("websockets").setLevel(logging.WARNING)
     models = scripted_models(Script(tts=TtsScript(ms_per_char=20.0, chunk_delay_ms=2)))
+    options = {
+        "ping_interval_s": ping_s,
+        "ping_timeout_s": ping_s,
+        "handshake_timeout_s": _HANDSHAKE_S,
+    }
     waiting: dict[str, Any] = {"queue": units, "queue_timeout_s": PATIENCE_S}
-    with RunningServer(models, options=_PINGS, units=units, **waiting) as server:
+    with RunningServer(models, options=options, units=units, **waiting) as server:
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
         sys.stdin.read()
@@ -112,4 +118,4 @@ def _serve(units: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_serve(int(sys.argv[1])))
+    sys.exit(_serve(int(sys.argv[1]), float(sys.argv[2])))

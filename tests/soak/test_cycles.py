@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 COUNT = int(os.environ.get("CYCLES", "480"))
 SEED = int(os.environ.get("SEED", "1"))
 UNITS = 12
+PING_S = 0.5
 S_PER_CYCLE = 0.5
 """How long one may take on a machine that is busy with other things."""
 
 
 @pytest.mark.timeout(60 + COUNT * S_PER_CYCLE)
 def test_clients_that_leave_at_any_moment_leave_nothing_behind(tmp_path: Path) -> None:
-    with SoakedServer(tmp_path / "server.log", units=UNITS) as server:
+    with SoakedServer(tmp_path / "server.log", units=UNITS, ping_s=PING_S) as server:
         cycles = Cycles(server, seed=SEED, at_once=UNITS - 1)
         asyncio.run(cycles.run(COUNT))
         if COUNT >= 12 * BATCH:
