@@ -95,7 +95,7 @@ class BreakerChart(StrictChart):
         """Remember in which sessions it failed; one counts once."""
         self.failing |= {session}
 
-    def on_worked(self) -> None:
+    def before_worked(self) -> None:
         """All that was held against it is forgotten."""
         self.failing = frozenset()
         self.doublings = 0
