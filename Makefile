@@ -51,10 +51,10 @@ test: $(INSTALLED) ## run all tests
 	@$(BIN)/python -m pytest $(ARGS)
 
 cycles: $(INSTALLED) ## let N clients come and leave at any moment
-	@CYCLES=$(N) SEED=$(SEED) $(BIN)/python -m pytest tests/soak/test_cycles.py $(ARGS)
+	@CYCLES=$(N) CYCLES_SEED=$(SEED) $(BIN)/python -m pytest tests/soak/test_cycles.py $(ARGS)
 
 soak: $(INSTALLED) ## talk to a server for SECONDS (3600) in SESSIONS (50), and look at what grows
-	@SECONDS=$(or $(SECONDS),3600) SESSIONS=$(SESSIONS) OUT=out/soak \
+	@SOAK_SECONDS=$(or $(SECONDS),3600) SOAK_SESSIONS=$(SESSIONS) SOAK_OUT=out/soak \
 	    $(BIN)/python -m pytest tests/soak/test_soak.py $(ARGS)
 	@echo "out/soak/soak.html"
 

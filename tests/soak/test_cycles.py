@@ -1,6 +1,6 @@
 """Thousands of clients that leave at any moment leave nothing behind.
 
-``CYCLES`` and ``SEED`` in the environment make the run longer or another one
+``CYCLES`` and ``CYCLES_SEED`` in the environment make the run longer or another one
 (``make cycles N=10000``).
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COUNT = int(os.environ.get("CYCLES", "480"))
-SEED = int(os.environ.get("SEED", "1"))
+SEED = int(os.environ.get("CYCLES_SEED", "1"))
 UNITS = 12
 PING_S = 0.5
 S_PER_CYCLE = 0.5

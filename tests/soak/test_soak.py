@@ -1,6 +1,6 @@
 """A server that is talked to for a long time stays as it was: nothing grows, nothing slows down.
 
-``SECONDS`` and ``SESSIONS`` in the environment make it longer and louder, ``OUT`` keeps the pages
+``SOAK_SECONDS`` and ``SOAK_SESSIONS`` make it longer and louder, ``SOAK_OUT`` keeps the pages
 (``make soak SECONDS=3600 SESSIONS=50``).
 """
 
@@ -20,8 +20,8 @@ from tests.soak.flatness import Course, Limit
 from tests.soak.serving import SoakedServer
 from tests.soak.soak_page import Curve, page
 
-SECONDS = float(os.environ.get("SECONDS", "12"))
-SESSIONS = int(os.environ.get("SESSIONS", "8"))
+SECONDS = float(os.environ.get("SOAK_SECONDS", "12"))
+SESSIONS = int(os.environ.get("SOAK_SESSIONS", "8"))
 SAMPLES = 60
 PING_S = 20.0
 LATENCY = Limit(1.5, 60.0)
@@ -85,7 +85,7 @@ def draw(course: Course, turns: list[TurnRow], out: Path) -> None:
 
 @pytest.mark.timeout(SECONDS * 1.5 + 2 * OVERHEAD_S)
 def test_nothing_grows_while_callers_come_and_go(tmp_path: Path) -> None:
-    out = Path(os.environ.get("OUT", tmp_path))
+    out = Path(os.environ.get("SOAK_OUT", tmp_path))
     out.mkdir(parents=True, exist_ok=True)
     with SoakedServer(out / "server.log", units=SESSIONS + 2, ping_s=PING_S) as server:
         course = asyncio.run(soak(server, out))
