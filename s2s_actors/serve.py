@@ -25,6 +25,7 @@ from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.backends.mcp_http import HttpMcp
 from s2s_actors.backends.registry import BackendChoice, ModelSelection
 from s2s_actors.protocol.conduct import PLAIN, Conduct
+from s2s_actors.protocol.history import HistoryLimits
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.server.app import PoolWatch, serve
@@ -175,6 +176,11 @@ def plant(
             context_tokens=context_tokens_of(models.llm),
             max_duration_s=settings.session_timeout_s,
             conduct=_conduct(settings),
+            history=HistoryLimits(
+                audio_bytes=settings.history_audio_bytes,
+                items=settings.history_items,
+                text_bytes=settings.history_text_bytes,
+            ),
         ),
     )
 

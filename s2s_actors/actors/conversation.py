@@ -10,6 +10,7 @@ from s2s_actors.actors.open_session import OpenSession
 from s2s_actors.actors.stage import Links, StageActor
 from s2s_actors.protocol.conduct import NATURAL, PLAIN, Conduct
 from s2s_actors.protocol.dialogue import Dialogue, SessionStart
+from s2s_actors.protocol.history import USUAL, HistoryLimits
 
 if TYPE_CHECKING:
     from s2s_actors.actors.surroundings import Surroundings
@@ -27,6 +28,7 @@ class ConversationRules:
         stt_model: Name that a transcription session shows.
         context_tokens: What the language model can take; None if that is not known.
         conduct: What sessions do beyond the plain protocol, unless their client wants that.
+        history: How much of its conversation a session keeps.
     """
 
     model: str
@@ -35,6 +37,7 @@ class ConversationRules:
     stt_model: str = "stt"
     context_tokens: int | None = None
     conduct: Conduct = NATURAL
+    history: HistoryLimits = USUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class ConversationActor(StageActor):
             max_duration_s=self._rules.max_duration_s,
             context_tokens=self._rules.context_tokens,
             conduct=PLAIN if bind.wish.plain else self._rules.conduct,
+            history=self._rules.history,
             expires_at=int(self.around.clock.wall_s() + self._rules.max_duration_s),
         )
         self._open = OpenSession(self, bind, Dialogue(start))

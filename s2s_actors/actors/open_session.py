@@ -40,8 +40,9 @@ class OpenSession:
         self._mcp = McpWork(around.mcp, self._lease, self._scope, owner)
 
     def close(self) -> None:
-        """Let go of timers and work; the client's port is not ours to close."""
+        """Let go of timers, work and audio; the client's port is not ours to close."""
         self._scope.cancel()
+        self.dialogue.close()
 
     # --- in ---------------------------------------------------------------------------
 

@@ -1,134 +1,15 @@
-"""The conversation of a session: items in order, with the audio that belongs to them."""
+"""The conversation of a session: items in order."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
+from typing import TYPE_CHECKING
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol import audio
-from s2s_actors.protocol.items import (
-    FunctionCall,
-    InputAudio,
-    Item,
-    Message,
-    OutputAudio,
-)
-from s2s_actors.protocol.session import AudioFormat, SessionAudio, TranscriptionAudio
-from s2s_actors.protocol.transcoding import encoded
+from s2s_actors.protocol.entry import Entry, Stored
+from s2s_actors.protocol.items import FunctionCall, Item
 
-
-@dataclass(frozen=True, slots=True)
-class SpokenPiece:
-    """Words and how long it took to say them: what ties text to time."""
-
-    text: str
-    length_ms: int
-
-
-@dataclass(slots=True)
-class Entry:
-    """One item, and what does not travel with it.
-
-    Attributes:
-        item: The item as clients see it, without audio.
-        pcm: Audio of its one audio part, in the wire's format.
-        voices: Audio of the parts of a message that a client created, by content index.
-        pieces: What an assistant message said, in order.
-        spoken: Whether it is the assistant's voice, even if no sound has come of it yet.
-        heard_ms: Set once it is known that nothing after it was heard.
-    """
-
-    item: Item
-    pcm: bytearray = field(default_factory=bytearray)
-    voices: dict[int, bytes] = field(default_factory=dict)
-    pieces: list[SpokenPiece] = field(default_factory=list)
-    spoken: bool = False
-    heard_ms: int | None = None
-
-    @property
-    def unheard(self) -> tuple[int, ...]:
-        """Parts of a created message whose words are not known yet."""
-        content = self.item.content if isinstance(self.item, Message) else ()
-        return tuple(
-            index
-            for index, part in enumerate(content)
-            if index in self.voices and isinstance(part, InputAudio) and part.transcript is None
-        )
-
-    def write_down(self, index: int, text: str) -> None:
-        """Store the words of a part of the user's voice."""
-        assert isinstance(self.item, Message)
-        content = list(self.item.content)
-        content[index] = InputAudio(transcript=text)
-        self.item = replace(self.item, content=tuple(content))
-
-    def add_audio(self, pcm: bytes) -> None:
-        """Store more audio, unless nothing more of it was heard."""
-        if self.heard_ms is None:
-            self.pcm += pcm
-
-    def cut(self, heard_ms: int) -> None:
-        """Forget what was not heard, in the audio and in the text."""
-        self.heard_ms = heard_ms
-        del self.pcm[audio.size_bytes(heard_ms) :]
-        self.keep(self.item)
-
-    def hear_up_to(self, heard_ms: int) -> None:
-        """Reckon that nothing after this was heard, until a client knows better."""
-        self.heard_ms = heard_ms
-        self.keep(self.item)
-
-    def keep(self, item: Item) -> None:
-        """Store a newer version of the item, as far as it was heard."""
-        if self.heard_ms is not None and isinstance(item, Message):
-            words = heard_words(self.pieces, self.heard_ms)
-            item = replace(
-                item,
-                content=tuple(
-                    replace(part, transcript=words) if isinstance(part, OutputAudio) else part
-                    for part in item.content
-                ),
-            )
-        self.item = item
-
-    def with_audio(self, formats: SessionAudio | TranscriptionAudio) -> Item:
-        """The item with its audio in base64, in the session's formats, as retrieval shows it."""
-        if not isinstance(self.item, Message):
-            return self.item
-        wire = formats.input.format
-        if isinstance(formats, SessionAudio) and self.item.role == "assistant":
-            wire = formats.output.format
-        return replace(
-            self.item,
-            content=tuple(
-                replace(part, audio=self._sound(index, wire))
-                if isinstance(part, InputAudio | OutputAudio)
-                else part
-                for index, part in enumerate(self.item.content)
-            ),
-        )
-
-    def _sound(self, index: int, wire: AudioFormat) -> str | UnsetType:
-        pcm = self.voices.get(index, self.pcm)
-        if self.heard_ms is not None:
-            pcm = pcm[: audio.size_bytes(self.heard_ms)]
-        return audio.encode(encoded(bytes(pcm), wire)) if pcm else UNSET
-
-
-def heard_words(pieces: list[SpokenPiece], heard_ms: int) -> str:
-    """The words that fit into the time heard: whole words, evenly spread over their piece."""
-    heard: list[str] = []
-    for piece in pieces:
-        if heard_ms >= piece.length_ms:
-            heard.append(piece.text)
-        elif heard_ms > 0:
-            words = piece.text.split()
-            heard.append(" ".join(words[: len(words) * heard_ms // piece.length_ms]))
-        heard_ms -= piece.length_ms
-    return " ".join(text for text in heard if text)
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Conversation:
@@ -141,8 +22,18 @@ class Conversation:
         self.id = conversation_id
         self.announced: str | None = None
         """Id of what the user is saying now: told to the client, item of nobody else."""
+        self.stored = Stored()
+        """What all items take."""
         self._entries: dict[str, Entry] = {}
         self._order: list[str] = []
+
+    def __len__(self) -> int:
+        """How many items there are."""
+        return len(self._order)
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, oldest first."""
+        return (self._entries[item_id] for item_id in self._order)
 
     def items(self) -> tuple[Item, ...]:
         """All items, oldest first."""
@@ -162,6 +53,7 @@ class Conversation:
         assert item_id not in self._entries
         place = self._place(after)
         self._entries[item_id] = entry
+        entry.put_on(self.stored)
         self._order.insert(place, item_id)
         return self._order[place - 1] if place else None
 
@@ -218,12 +110,14 @@ class Conversation:
         return self._order[place - 1] if place else None
 
     def remove(self, item_id: str) -> None:
-        """Forget an item and its audio.
+        """Forget an item and its audio, whoever else still holds it.
 
         Raises:
             ClientError: It is not there.
         """
-        self.get(item_id, code="item_delete_invalid_item_id", doing="deleting")
+        entry = self.get(item_id, code="item_delete_invalid_item_id", doing="deleting")
+        entry.put_on(None)
+        entry.let_go_of_audio()
         del self._entries[item_id]
         self._order.remove(item_id)
 
@@ -246,14 +140,21 @@ class Conversation:
                 f"Invalid 'content_index': item has no audio at index {content_index}.",
                 param="content_index",
             )
-        held_ms = audio.duration_ms(len(entry.pcm))
-        if audio_end_ms > held_ms:
+        if audio_end_ms > entry.length_ms:
             raise ClientError(
                 "invalid_value",
-                f"Audio content of {held_ms}ms is already shorter than {audio_end_ms}ms.",
+                f"Audio content of {entry.length_ms}ms is already shorter than {audio_end_ms}ms.",
                 param="audio_end_ms",
             )
         entry.cut(audio_end_ms)
+
+    def clear(self) -> None:
+        """Forget everything at once: the session is over."""
+        for entry in self._entries.values():
+            entry.put_on(None)
+            entry.let_go_of_audio()
+        self._entries.clear()
+        self._order.clear()
 
     def has_call(self, call_id: str) -> bool:
         """Whether the assistant has made this call."""

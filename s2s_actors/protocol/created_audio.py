@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol import audio
-from s2s_actors.protocol.conversation import Entry
+from s2s_actors.protocol.entry import Entry
 from s2s_actors.protocol.items import InputAudio, Message
 from s2s_actors.protocol.transcoding import decoded, duration_ms
 

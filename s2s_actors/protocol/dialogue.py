@@ -19,6 +19,7 @@ from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.desk import Desk
 from s2s_actors.protocol.detection import MUTE_TIMER
+from s2s_actors.protocol.history import USUAL, History, HistoryLimits
 from s2s_actors.protocol.input_audio import InputAudioBuffer
 from s2s_actors.protocol.item_checks import prepared
 from s2s_actors.protocol.listening import IDLE_TIMER, Listening
@@ -59,6 +60,7 @@ class SessionStart:
         expires_at: The same as Unix time.
         context_tokens: What the language model can take; None if that is not known.
         conduct: What it does beyond the plain protocol.
+        history: How much of the conversation is kept.
     """
 
     session_id: str
@@ -70,6 +72,7 @@ class SessionStart:
     transcription: bool = False
     context_tokens: int | None = None
     conduct: Conduct = PLAIN
+    history: HistoryLimits = USUAL
 
     def session(self) -> Session:
         """The session with its defaults."""
@@ -94,6 +97,7 @@ class Dialogue:
     def __init__(self, start: SessionStart) -> None:
         self._start = start
         self._desk = Desk(start.session(), start.conduct)
+        self._history = History(self._desk.conversation, start.history)
         buffer = InputAudioBuffer()
         self._answering = Answering(
             self._desk,
@@ -119,8 +123,15 @@ class Dialogue:
         return self._desk.session
 
     def take_outputs(self) -> list[Output]:
-        """Hand over what is to be done, in this order."""
+        """Hand over what is to be done, in this order; what is kept is within its limits then."""
+        for item_id in self._history.trim():
+            self._desk.send(ev.ItemDeleted(item_id=item_id))
         return self._desk.take()
+
+    def close(self) -> None:
+        """Let go of all audio at once: garbage collection may not look at this for long."""
+        self._desk.conversation.clear()
+        self.listening.buffer.clear()
 
     def open(self) -> None:
         """Greet the client."""
@@ -213,6 +224,7 @@ class Dialogue:
         if isinstance(item, McpApprovalResponse):
             self._answering.mcp_calls.check(item)
         entry = entry_of(item, self.session.audio.input.format, path="item")
+        self._history.check(entry, param="item")
         previous = self._desk.conversation.add(entry, after=event.previous_item_id)
         self._desk.send(ev.ItemAdded(item=entry.item, previous_item_id=previous))
         self._desk.send(ev.ItemDone(item=entry.item, previous_item_id=previous))

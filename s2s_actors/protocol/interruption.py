@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from s2s_actors.protocol.conversation import heard_words
+from s2s_actors.protocol.entry import heard_words
 
 if TYPE_CHECKING:
-    from s2s_actors.protocol.conversation import Entry
+    from s2s_actors.protocol.entry import Entry
     from s2s_actors.protocol.response_plan import ResponsePlan
 
 

@@ -20,8 +20,8 @@ from s2s_actors.protocol.turns import Turns
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.answering import Answering
-    from s2s_actors.protocol.conversation import Entry
     from s2s_actors.protocol.desk import Desk
+    from s2s_actors.protocol.entry import Entry
     from s2s_actors.protocol.input_audio import InputAudioBuffer
 
 IDLE_TIMER = "idle"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol import mcp_events as ev
-from s2s_actors.protocol.conversation import Entry
+from s2s_actors.protocol.entry import Entry
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.mcp_items import (
     McpApprovalRequest,

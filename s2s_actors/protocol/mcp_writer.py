@@ -14,7 +14,8 @@ from s2s_actors.protocol.server_events import OutputItemDone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from s2s_actors.protocol.conversation import Conversation, Entry
+    from s2s_actors.protocol.conversation import Conversation
+    from s2s_actors.protocol.entry import Entry
     from s2s_actors.protocol.items import ItemStatus
     from s2s_actors.protocol.response import Response
     from s2s_actors.protocol.response_writer import Emit, _Output

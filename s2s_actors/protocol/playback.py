@@ -17,8 +17,8 @@ from s2s_actors.protocol.outputs import ExpectEcho
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from s2s_actors.protocol.conversation import Entry
     from s2s_actors.protocol.desk import Desk
+    from s2s_actors.protocol.entry import Entry
 
 _SAMPLES_PER_MS = audio.WIRE_RATE_HZ // 1000
 
@@ -90,7 +90,7 @@ class Playback:
         for entry, left_ms in unheard.values():
             told = entry.heard_ms is not None  # the client knows better
             if left_ms and not told and self._desk.conduct.knows_playback:
-                entry.hear_up_to(max(0, int(audio.duration_ms(len(entry.pcm)) - left_ms)))
+                entry.hear_up_to(max(0, int(entry.length_ms - left_ms)))
         if self.is_on and self._desk.conduct.ignores_echo:
             self._desk.put(ExpectEcho(b"", self._heard_samples()))
         self._stretches.clear()

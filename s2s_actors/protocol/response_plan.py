@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from msgspec import UnsetType
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.delivery import Delivery
+from s2s_actors.protocol.entry import Entry
 from s2s_actors.protocol.item_checks import check_content
 from s2s_actors.protocol.items import Item, ItemReference, Message
 from s2s_actors.protocol.mcp_checks import settled

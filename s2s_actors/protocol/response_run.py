@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from s2s_actors.protocol import audio
-from s2s_actors.protocol.conversation import SpokenPiece
+from s2s_actors.protocol.entry import SpokenPiece
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.interruption import Spoken
 from s2s_actors.protocol.mcp_writer import McpWriter

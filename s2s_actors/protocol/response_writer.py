@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from s2s_actors.protocol import audio
 from s2s_actors.protocol import server_events as ev
-from s2s_actors.protocol.conversation import Conversation, Entry, SpokenPiece
+from s2s_actors.protocol.conversation import Conversation
+from s2s_actors.protocol.entry import Entry, SpokenPiece
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.items import (
     FunctionCall,
@@ -156,7 +157,7 @@ class ResponseWriter:
             self._close_item(output, "completed" if status == "completed" else "incomplete")
             if status == "cancelled" and output.entry.spoken and output.entry.heard_ms is None:
                 # Text runs ahead of speech: what was never sent as audio was not heard.
-                output.entry.cut(audio.duration_ms(len(output.entry.pcm)))
+                output.entry.cut(output.entry.length_ms)
         done = replace(
             self._head,
             status=status,
@@ -179,7 +180,9 @@ class ResponseWriter:
     def _open(self, item: Item) -> _Output:
         spoken = self._spoken and isinstance(item, Message)
         encoder = WireEncoder(self._head.audio.output.format)
-        output = _Output(len(self._outputs), Entry(item, spoken=spoken), encoder)
+        # Nobody can retrieve what is out of band.
+        entry = Entry(item, spoken=spoken, keeps_audio=self._conversation is not None)
+        output = _Output(len(self._outputs), entry, encoder)
         self._outputs.append(output)
         self._emit(
             ev.OutputItemAdded(response_id=self._head.id, output_index=output.index, item=item)

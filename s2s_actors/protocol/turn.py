@@ -11,7 +11,7 @@ from s2s_actors.protocol.items import InputAudio, Message
 from statecharts.turn import TurnChart
 
 if TYPE_CHECKING:
-    from s2s_actors.protocol.conversation import Entry
+    from s2s_actors.protocol.entry import Entry
     from s2s_actors.protocol.interruption import Interruption
     from s2s_actors.protocol.turn_clock import TurnClock
 

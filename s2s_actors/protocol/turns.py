@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from s2s_actors.protocol import audio
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.backchannels import is_backchannel
-from s2s_actors.protocol.conversation import Entry
 from s2s_actors.protocol.debt import AnswerDebt
 from s2s_actors.protocol.dictation import Dictation
+from s2s_actors.protocol.entry import Entry
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.outputs import Count
 from s2s_actors.protocol.turn import Turn, spoken_message
@@ -207,7 +207,7 @@ class Turns:
 
     def _add_item(self, item_id: str, pcm: bytes, *, transcript: str | None) -> Entry:
         item = spoken_message(item_id, transcript)
-        entry = Entry(item, pcm=bytearray(pcm))
+        entry = Entry(item, pcm=pcm)
         previous = self._desk.conversation.add(entry)
         self._desk.send(ev.AudioCommitted(item_id=item_id, previous_item_id=previous))
         self._desk.send(ev.ItemAdded(item=item, previous_item_id=previous))

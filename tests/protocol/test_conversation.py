@@ -8,12 +8,8 @@ from typing import Any
 import pytest
 
 from s2s_actors.errors import ClientError
-from s2s_actors.protocol.conversation import (
-    Conversation,
-    Entry,
-    SpokenPiece,
-    heard_words,
-)
+from s2s_actors.protocol.conversation import Conversation
+from s2s_actors.protocol.entry import Entry, SpokenPiece, heard_words
 from s2s_actors.protocol.items import (
     FunctionCall,
     InputText,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from s2s_actors.settings.setting import DAY_S, setting
-from s2s_actors.settings.values import Choice, Seconds, Whole
+from s2s_actors.settings.values import MIB, Choice, Seconds, Size, Whole
 
 __all__ = ["SessionSettings"]
 
@@ -43,6 +43,19 @@ class SessionSettings:
     )
     session_timeout_s: float = setting(
         3600.0, Seconds(0.01, 30 * DAY_S), "Longest life of a session."
+    )
+    history_audio_bytes: int = setting(
+        64 * MIB,
+        Size(MIB, 64 * 1024 * MIB),
+        "Audio that a session keeps of its conversation, 2.7 MiB a minute; the oldest goes first.",
+    )
+    history_text_bytes: int = setting(
+        16 * MIB,
+        Size(MIB, 1024 * MIB),
+        "Text and images that a session keeps; the oldest items go first.",
+    )
+    history_items: int = setting(
+        2000, Whole(10, 1_000_000), "Items that a session keeps; the oldest go first."
     )
     drain_timeout_s: float = setting(
         5.0,

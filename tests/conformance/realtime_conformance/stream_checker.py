@@ -167,6 +167,9 @@ class StreamChecker:
     def _acknowledge(self, kind: str) -> None:
         """A client event of this kind was obeyed."""
         self._acks[kind] += 1
+        # Servers that bound what they keep delete the oldest items unasked.
+        if kind == "conversation.item.delete":
+            return
         if self._acks[kind] > self._sent[kind] - self._rejected[kind]:
             self._fail("I10", f"more answers to {kind} than events that were not rejected")
 
