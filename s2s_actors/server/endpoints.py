@@ -6,10 +6,11 @@ import dataclasses
 import time
 from collections import Counter
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from s2s_actors.server.answers import error_response, json_response
-from statecharts.unit import UnitChart
+from s2s_actors.server.insight import ANYONE
+from s2s_actors.server.metrics import UNIT_STATES, Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -19,12 +20,21 @@ if TYPE_CHECKING:
     from s2s_actors.actors.board import Board, PoolSnapshot, TurnSnapshot, UnitSnapshot
     from s2s_actors.actors.health import Health, LoadReport
     from s2s_actors.backends.base import Backend
+    from s2s_actors.server.insight import Insight
 
-UNIT_STATES = tuple(str(state.value) for state in UnitChart.states)
+_FIGURES: Final = frozenset({"/metrics", "/v1/usage"})
+"""What is told only to who may see figures."""
+_DOOR_REFUSALS: Final = {
+    HTTPStatus.UNAUTHORIZED: "invalid_api_key",
+    HTTPStatus.FORBIDDEN: "origin_not_allowed",
+}
 
 
 class Endpoints:
     """Answers by path, from published snapshots only: no actor is asked, nothing waits.
+
+    Promises: who may not see figures learns from the pool how full it is, and nothing of what
+    any client does.
 
     Args:
         board: Where the actors publish.
@@ -32,7 +42,8 @@ class Endpoints:
         health: How far the process is behind.
         is_draining: Whether the server has been asked to stop, which the board may not
             know yet.
-        show_session_ids: Whether whoever can ask may know the sessions' ids.
+        show_session_ids: Whether who asks without a key, where nobody needs one, may know
+            the sessions' ids.
         more: Further paths and what answers them.
     """
 
@@ -55,16 +66,29 @@ class Endpoints:
         self._routes: dict[str, Callable[[], Response]] = {
             "/health": self._health,
             "/ready": self._ready,
-            "/v1/pool": self._pool,
+            "/metrics": Metrics(board, health).answer,
             "/v1/usage": self._usage,
             "/v1/models": self._list_models,
             **(more or {}),
         }
 
-    def answer(self, path: str) -> Response:
-        """The answer to ``GET path``."""
+    def answer(self, path: str, insight: Callable[[], Insight] = lambda: ANYONE) -> Response:
+        """The answer to ``GET path``.
+
+        Args:
+            path: Without its query.
+            insight: What whoever asks may be told; asked only where that matters.
+        """
+        if path == "/v1/pool":
+            return self._pool(insight())
+        if path in _FIGURES and (refusal := insight().refusal) is not None:
+            return refusal
         route = self._routes.get(path)
         return self.not_found(path) if route is None else route()
+
+    def count_refusal(self, status: HTTPStatus) -> None:
+        """Count a client that was sent away before there was a session to ask for."""
+        self._board.tally.refused(_DOOR_REFUSALS.get(status, "invalid_request"))
 
     def not_found(self, path: str) -> Response:
         """Say which paths there are."""
@@ -72,7 +96,7 @@ class Endpoints:
             HTTPStatus.NOT_FOUND,
             "not_found",
             f"There is nothing at {path[:200]}.",
-            paths=sorted([*self._routes, "/v1/realtime"]),
+            paths=sorted([*self._routes, "/v1/pool", "/v1/realtime"]),
         )
 
     def _health(self) -> Response:
@@ -91,7 +115,7 @@ class Endpoints:
             value |= {"reason": "overloaded", "over": load.over}
         return json_response(status, value)
 
-    def _pool(self) -> Response:
+    def _pool(self, insight: Insight) -> Response:
         units, pool = self._board.units(), self._board.pool()
         states = Counter(unit.state for unit in units)
         value = {
@@ -106,21 +130,23 @@ class Endpoints:
                 "refused": pool.refused_total,
                 "refused_for_load": pool.refused_for_load_total,
             },
-            "units": [self._unit(unit) for unit in units],
+            "units": [self._unit(unit, insight) for unit in units],
         }
         return json_response(HTTPStatus.OK, value)
 
-    def _unit(self, unit: UnitSnapshot) -> dict[str, object]:
+    def _unit(self, unit: UnitSnapshot, insight: Insight) -> dict[str, object]:
+        sees = insight.refusal is None
+        shows_id = sees and (insight.has_key or self._show_session_ids)
         return {
             "index": unit.index,
             "state": unit.state,
-            "session_id": unit.session_id if self._show_session_ids else None,
-            "since": unit.since,
-            "claimed_at": unit.claimed_at,
-            "released_at": unit.released_at,
+            "session_id": unit.session_id if shows_id else None,
+            "since": unit.since if sees else None,
+            "claimed_at": unit.claimed_at if sees else None,
+            "released_at": unit.released_at if sees else None,
             "restarts": unit.restarts,
-            "epoch": unit.epoch,
-            "last_turn": _shown_turn(self._board.last_turn(unit)),
+            "epoch": unit.epoch if sees else None,
+            "last_turn": _shown_turn(self._board.last_turn(unit)) if sees else None,
         }
 
     def _usage(self) -> Response:

@@ -11,6 +11,7 @@ from websockets.typing import Subprotocol
 
 from s2s_actors.server.answers import error_response
 from s2s_actors.server.door import Door
+from s2s_actors.server.insight import insight_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,7 @@ class Gate:
             return refused or self._let_in(cast("PeerConnection", connection), request)
         if _wants_upgrade(request):
             return self._endpoints.not_found(path)
-        return self._endpoints.answer(path)
+        return self._endpoints.answer(path, lambda: insight_of(self._door, request.headers))
 
     def process_response(
         self, connection: ServerConnection, _request: Request, response: Response
@@ -102,6 +103,8 @@ class Gate:
         refused = self._door.refuse(request.headers, key)
         if refused is None:
             connection.key = key
+        else:
+            self._endpoints.count_refusal(HTTPStatus(refused.status_code))
         return refused
 
 

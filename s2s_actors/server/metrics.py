@@ -1,0 +1,169 @@
+"""The server's figures for Prometheus, reckoned when somebody asks for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from http import HTTPStatus
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, get_args
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+)
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
+
+from s2s_actors import __version__
+from s2s_actors.actors.tally import TURN_BOUNDS_S
+from s2s_actors.server.answers import response
+from statecharts.response import Status
+from statecharts.unit import UnitChart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from prometheus_client.core import Metric
+    from websockets.http11 import Response
+
+    from s2s_actors.actors.board import Board
+    from s2s_actors.actors.health import Health
+    from s2s_actors.actors.tally import Tallies
+
+__all__ = ["UNIT_STATES", "Metrics"]
+
+UNIT_STATES: Final = tuple(str(state.value) for state in UnitChart.states)
+_IN_SESSION: Final = ("claimed", "active")
+_STAGES: Final = ("conversation", "vad", "stt", "llm", "tts")
+_REFUSALS: Final = (
+    "invalid_api_key",
+    "origin_not_allowed",
+    "server_is_overloaded",
+    "server_shutting_down",
+    "server_starting",
+    "session_limit_reached",
+)
+"""Series that are there from the beginning: one that begins with its first event hides that event
+from ``increase()``."""
+
+
+class Metrics:
+    """Answers ``GET /metrics`` in the text format, version 0.0.4.
+
+    Promises: nothing is counted here, so what is not asked for costs nothing; counters never go
+    down while the process lives; labels have values of the server's own, never a client's.
+
+    Args:
+        board: Where the actors publish.
+        health: How far the process is behind.
+    """
+
+    def __init__(self, board: Board, health: Health) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_Figures(board, health))
+        ProcessCollector(registry=self._registry)
+
+    def answer(self) -> Response:
+        """All figures by now."""
+        return response(HTTPStatus.OK, CONTENT_TYPE_PLAIN_0_0_4, generate_latest(self._registry))
+
+
+class _Figures(Collector):
+    """Reads what is published, at one moment for each family."""
+
+    def __init__(self, board: Board, health: Health) -> None:
+        self._board = board
+        self._health = health
+
+    def collect(self) -> Iterable[Metric]:
+        tallies = self._board.tally.read()
+        yield _gauge("s2s_build_info", "What runs here.", {__version__: 1}, "version")
+        yield from self._sessions(tallies)
+        yield from self._units(tallies)
+        yield from self._work(tallies)
+        yield from self._load()
+
+    def _sessions(self, tallies: Tallies) -> Iterator[Metric]:
+        pool, units = self._board.pool(), self._board.units()
+        active = sum(unit.state in _IN_SESSION for unit in units)
+        yield _counter("s2s_sessions", "Sessions that got a unit.", pool.sessions_total)
+        yield _gauge("s2s_sessions_active", "Sessions that run.", active)
+        refused = dict.fromkeys(_REFUSALS, 0) | dict(tallies.refused)
+        yield _counter("s2s_refused", "Clients that were sent away.", refused, "reason")
+        yield _counter("s2s_waited", "Clients that had to wait for a unit.", pool.waited_total)
+        yield _gauge("s2s_queue_clients", "Clients that wait for a unit.", pool.queue_length)
+        yield _gauge("s2s_queue_limit_clients", "Clients that may wait.", pool.queue_limit)
+
+    def _units(self, tallies: Tallies) -> Iterator[Metric]:
+        units = self._board.units()
+        found = Counter(unit.state for unit in units)
+        states = {state: found[state] for state in UNIT_STATES}
+        yield _gauge("s2s_units", "Units by what they do.", states, "state")
+        stages = dict.fromkeys(_STAGES, 0) | dict(tallies.stages_replaced)
+        yield _counter("s2s_stage_restarts", "Stages that were replaced.", stages, "stage")
+        rebuilds = sum(unit.rebuilds for unit in units)
+        yield _counter("s2s_units_replaced", "Units that were built anew.", rebuilds)
+
+    def _work(self, tallies: Tallies) -> Iterator[Metric]:
+        usage, waits = self._board.usage(), list(accumulate(tallies.turns_by_wait))
+        turns = waits[-1] + tallies.turns_unanswered
+        yield _counter("s2s_turns", "Turns of users that are over, answered or not.", turns)
+        yield HistogramMetricFamily(
+            "s2s_turn_latency_seconds",
+            "From the end of a user's speech to the beginning of the answer.",
+            buckets=list(zip([*map(str, TURN_BOUNDS_S), "+Inf"], waits, strict=True)),
+            sum_value=tallies.turns_waited_s,
+        )
+        responses = dict.fromkeys(get_args(Status), 0) | dict(tallies.responses)
+        yield _counter("s2s_responses", "Responses that are over.", responses, "status")
+        tokens = {"input": usage.input_tokens, "output": usage.output_tokens}
+        yield _counter("s2s_tokens", "Tokens of the language model.", tokens, "direction")
+        drafts = {
+            "input": usage.speculative_input_tokens,
+            "output": usage.speculative_output_tokens,
+        }
+        text = "Tokens of drafts that came to nothing; in no other figure."
+        yield _counter("s2s_speculative_tokens", text, drafts, "direction")
+        audio_s = {
+            "input": usage.audio_input_ms / 1000,
+            "output": usage.audio_output_ms / 1000,
+        }
+        yield _counter("s2s_audio_seconds", "Speech heard and spoken.", audio_s, "direction")
+
+    def _load(self) -> Iterator[Metric]:
+        load = self._health.read()
+        late_s = {each.source: each.late_s for each in load.sources}
+        yield _gauge(
+            "s2s_load_ratio", "Largest share of a limit that is used up; 1 is full.", load.figure
+        )
+        yield _gauge("s2s_overloaded", "1 while new sessions have to wait.", load.overloaded)
+        yield _gauge(
+            "s2s_event_loop_lag_seconds",
+            "What nine in ten events are not later than.",
+            late_s["events"],
+        )
+        yield _gauge("s2s_late_seconds", "How late each part of the work is.", late_s, "source")
+
+
+def _counter(
+    name: str, text: str, value: float | Mapping[str, float], label: str = ""
+) -> CounterMetricFamily:
+    if isinstance(value, (int, float)):
+        return CounterMetricFamily(name, text, value=value)
+    family = CounterMetricFamily(name, text, labels=[label])
+    for each, count in value.items():
+        family.add_metric([each], count)
+    return family
+
+
+def _gauge(
+    name: str, text: str, value: float | Mapping[str, float], label: str = ""
+) -> GaugeMetricFamily:
+    if isinstance(value, (int, float)):
+        return GaugeMetricFamily(name, text, value=value)
+    family = GaugeMetricFamily(name, text, labels=[label])
+    for each, figure in value.items():
+        family.add_metric([each], figure)
+    return family
