@@ -29,6 +29,7 @@ from s2s_actors.protocol.history import HistoryLimits
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.server.app import PoolWatch, serve
+from s2s_actors.server.descriptors import room_for
 from s2s_actors.server.event_loop import run_loop
 from s2s_actors.server.listener import bind
 from s2s_actors.server.options import ServerOptions
@@ -78,7 +79,7 @@ def run(settings: Settings) -> int:
                 sock=sock,
                 on_hangup=access.reload,
                 pool_watch=pool_watch,
-                on_listening=lambda port: _announce(settings.host, port, began_s),
+                on_listening=lambda port: _announce(_address(settings, port), began_s),
             )
         )
     finally:
@@ -212,6 +213,7 @@ def _server_options(settings: Settings, access: Access) -> ServerOptions:
         max_frame_bytes=settings.max_frame_bytes,
         compression=settings.compression == "deflate",
         write_timeout_s=settings.write_timeout_s,
+        max_connections=room_for(settings.max_connections, settings.units),
         door=access.door,
         tls=access.tls.context if access.tls else None,
     )
@@ -221,7 +223,12 @@ def _progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _announce(host: str, port: int, began_s: float) -> None:
+def _address(settings: Settings, port: int) -> str:
+    scheme = "ws" if settings.tls_cert is None else "wss"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"{scheme}://{host}:{port}/v1/realtime"
+
+
+def _announce(address: str, began_s: float) -> None:
     _progress(f"ready after {time.perf_counter() - began_s:.1f} s")
-    shown = f"[{host}]" if ":" in host else host
-    print(f"listening on ws://{shown}:{port}/v1/realtime", flush=True)  # noqa: T201
+    print(f"listening on {address}", flush=True)  # noqa: T201

@@ -6,21 +6,25 @@ import errno
 import functools
 import logging
 import socket
-from typing import TYPE_CHECKING, Any, Self, cast
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as serve_websockets
 
 from s2s_actors.errors import SetupError
 from s2s_actors.server.connection import Connection
+from s2s_actors.server.crowd import Crowd, CrowdLimits, place_of
 from s2s_actors.server.handshake import Gate, select_subprotocol
 from s2s_actors.server.limits import Limits, Visit
 from s2s_actors.server.peer import PeerConnection
+from s2s_actors.server.sparse_log import SparseLog
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from websockets.asyncio.server import Server
+    from websockets.http11 import Request, Response
 
     from s2s_actors.actors.health import Health
     from s2s_actors.runtime.outlet import Outlet
@@ -30,6 +34,11 @@ if TYPE_CHECKING:
 # The library logs whole frames at DEBUG: audio, transcripts and keys. It never gets there.
 _library_logger = logging.getLogger("s2s_actors.server.websockets")
 _library_logger.setLevel(logging.WARNING)
+
+
+logger = logging.getLogger(__name__)
+
+_STRANGERS: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -92,6 +101,8 @@ class Listener:
         self._gate = Gate(endpoints, options.door)
         self._health = health
         self._limits = Limits(health.now_s)
+        self._crowd = Crowd(CrowdLimits.of(options.max_connections), health.now_s)
+        self._strangers = SparseLog(logger, health.now_s)
         self._sock = sock
         self._peers: set[PeerConnection] = set()
         self._server: Server | None = None
@@ -117,7 +128,7 @@ class Listener:
             sock=self._sock,
             ssl=options.tls,
             create_connection=self._connection_class(),
-            process_request=self._gate.process_request,
+            process_request=self._process_request,
             process_response=self._gate.process_response,
             select_subprotocol=select_subprotocol,
             compression="deflate" if options.compression else None,
@@ -128,6 +139,7 @@ class Listener:
             close_timeout=options.close_timeout_s,
             max_size=options.max_frame_bytes,
             logger=_library_logger,
+            **self._tls_deadlines(),
         )
         return self
 
@@ -155,8 +167,24 @@ class Listener:
 
     def _connection_class(self) -> type[ServerConnection]:
         # The library only ever calls it: a factory does as well as a class.
-        factory: Any = functools.partial(PeerConnection, peers=self._peers)
+        factory: Any = functools.partial(PeerConnection, peers=self._peers, crowd=self._crowd)
         return cast("type[ServerConnection]", factory)
+
+    def _tls_deadlines(self) -> dict[str, Any]:
+        options = self._options
+        if options.tls is None:
+            return {}  # then they may not be given
+        return {
+            "ssl_handshake_timeout": options.handshake_timeout_s,
+            "ssl_shutdown_timeout": options.close_timeout_s,
+        }
+
+    def _process_request(self, ws: ServerConnection, request: Request) -> Response | None:
+        answer = self._gate.process_request(ws, request)
+        if answer is not None and answer.status_code in _STRANGERS:
+            place = place_of(ws.remote_address)
+            self._strangers.tell("a request from %s was refused: %d", place, answer.status_code)
+        return answer
 
     async def _handle(self, ws: ServerConnection) -> None:
         assert isinstance(ws, PeerConnection)

@@ -27,6 +27,8 @@ class ServerOptions:
         write_timeout_s: How long a client may leave its socket unread before it is dropped.
         close_timeout_s: How long a client may take over its half of a closing handshake.
         handshake_timeout_s: How long a client may take over its request.
+        max_connections: How many may be connected at a time; a quarter of them may come from
+            one place and have sent no request yet.
         ping_interval_s: Time between keepalive pings; None for none.
         ping_timeout_s: How long the pong may take before the client counts as lost.
         outbox_limit_events: Events that may wait for a slow client.
@@ -44,6 +46,7 @@ class ServerOptions:
     write_timeout_s: float = 10.0
     close_timeout_s: float = 2.0
     handshake_timeout_s: float = 10.0
+    max_connections: int = 1000
     ping_interval_s: float | None = 20.0
     ping_timeout_s: float | None = 20.0
     outbox_limit_events: int = 50_000

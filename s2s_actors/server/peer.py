@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from websockets.asyncio.server import ServerConnection
 from websockets.protocol import State
 
 from s2s_actors.server.answers import error_response
+from s2s_actors.server.crowd import place_of
 
 if TYPE_CHECKING:
     import asyncio
 
     from websockets.http11 import Response
 
+    from s2s_actors.server.crowd import Crowd
     from s2s_actors.server.keys import ApiKey
 
+_LINGER_S = 1.0
+"""How long who is turned away may take to read why."""
 _LONGEST_METHOD_BYTES = 16
 
 
@@ -29,18 +33,24 @@ class PeerConnection(ServerConnection):
 
     It also answers requests of other methods than GET with 405: the library drops a request
     with a body without a word. ``peers`` holds every connection from its first moment on,
-    since the library's own list knows only those whose handshake is done.
+    since the library's own list knows only those whose handshake is done. Who comes when there
+    are too many is told so at once, and the library never hears of them.
 
     Attributes:
         gone: Done when the peer is.
         key: The key that it showed, None if nobody needs one.
     """
 
-    def __init__(self, *args: Any, peers: set[PeerConnection], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, peers: set[PeerConnection], crowd: Crowd, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.gone: asyncio.Future[None] = self.loop.create_future()
         self.key: ApiKey | None = None
         self._peers = peers
+        self._crowd = crowd
+        self._place = ""
+        self._is_newcomer = False
+        self._turned_away = False
+        self._lingers: asyncio.TimerHandle | None = None
         self._head: bytearray | None = bytearray()
         self._refused = False
 
@@ -50,13 +60,26 @@ class PeerConnection(ServerConnection):
         return self.response is None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the new TCP connection."""
+        """Take the new TCP connection, or turn it away."""
+        self._place = place_of(transport.get_extra_info("peername"))
+        refusal = self._crowd.enter(self._place)
         self._peers.add(self)
-        super().connection_made(transport)
+        if refusal is None:
+            self._is_newcomer = True
+            super().connection_made(transport)
+        else:
+            self._turn_away(cast("asyncio.Transport", transport), refusal)
+
+    async def handshake(self, *args: Any, **kwargs: Any) -> None:
+        """Answer the request; from then on this is no newcomer."""
+        try:
+            await super().handshake(*args, **kwargs)
+        finally:
+            self._settle()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; the first of them say whether this is a request that is served."""
-        if self._refused:
+        if self._refused or self._turned_away:
             return
         if self._head is not None:
             self._head += data
@@ -80,8 +103,34 @@ class PeerConnection(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         """Take the end of the TCP connection."""
         self._peers.discard(self)
+        if self._turned_away:
+            if self._lingers is not None:
+                self._lingers.cancel()
+                self._crowd.lingered()
+            return
+        self._settle()
+        self._crowd.leave()
         super().connection_lost(exc)
         self._leave()
+
+    def eof_received(self) -> None:
+        """Take the end of what the peer sends."""
+        if not self._turned_away:
+            super().eof_received()
+
+    def _settle(self) -> None:
+        if self._is_newcomer:
+            self._is_newcomer = False
+            self._crowd.answered(self._place)
+
+    def _turn_away(self, transport: asyncio.Transport, refusal: Response) -> None:
+        self.transport = transport
+        self._turned_away = True
+        if not self._crowd.linger():
+            transport.abort()
+            return
+        self._lingers = self.loop.call_later(_LINGER_S, transport.abort)
+        _say_last(transport, refusal)
 
     def _leave(self) -> None:
         if not self.gone.done():
@@ -100,12 +149,19 @@ class PeerConnection(ServerConnection):
         response = method_not_allowed()
         if method == b"HEAD":
             response.body = b""
-        self.transport.write(response.serialize())
-        # Not close(): unread bytes of the request would turn it into a reset that takes the
-        # answer with it. The peer closes, or the handshake's deadline does.
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
+        _say_last(self.transport, response)
         return True
+
+
+def _say_last(transport: asyncio.Transport, response: Response) -> None:
+    """Answer without the library, and end our half of the connection.
+
+    Not with ``close()``: unread bytes of the request would turn it into a reset that takes the
+    answer with it. The peer closes, or a deadline does.
+    """
+    transport.write(response.serialize())
+    if transport.can_write_eof():
+        transport.write_eof()
 
 
 def method_not_allowed() -> Response:

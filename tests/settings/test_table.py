@@ -13,6 +13,7 @@ from s2s_actors.settings import SETTINGS, Settings
 BAD_VALUES: dict[str, Any] = {
     "host": "two words",
     "port": 65536,
+    "max_connections": 0,
     "api_key_file": "",
     "allow_origin": " ",
     "tls_cert": "",

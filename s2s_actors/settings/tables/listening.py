@@ -26,6 +26,12 @@ class ListeningSettings:
     write_timeout_s: float = setting(
         10.0, Seconds(0.01, 3600), "How long a client may leave its socket unread."
     )
+    max_connections: int = setting(
+        1000,
+        Whole(1, 100_000),
+        "How many may be connected at a time, of all kinds; the limit of open files is raised "
+        "for them as far as it can be.",
+    )
     compression: str = setting(
         "off",
         Choice(("off", "deflate")),
