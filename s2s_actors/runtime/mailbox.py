@@ -129,6 +129,11 @@ class TwoLaneMailbox:
         return not (self._control or self._data)
 
     @property
+    def next_message(self) -> object:
+        """What :meth:`take` would take; only for who gets, and only if there is one."""
+        return (self._control or self._data)[0].message
+
+    @property
     def waiting_messages(self) -> int:
         """Data messages that wait (markers and control not counted)."""
         return self._count

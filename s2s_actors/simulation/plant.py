@@ -27,7 +27,7 @@ from s2s_actors.simulation.client import Client
 from s2s_actors.simulation.fakes import Mischief, fake_models
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from s2s_actors.actors.lease import Lease
     from s2s_actors.backends.base import Models
@@ -53,7 +53,7 @@ class SteppedPlant:
     Args:
         rules: How many units there are, and how the pool treats who gets none.
         timings: How long the units wait.
-        models: What the stages work with; fakes that do :attr:`mischief` if there are none.
+        models: Makes what the stages work with; without it fakes, which do :attr:`mischief`.
         conversation: What sessions begin with.
         serving: Whether the doors are open; if not, :meth:`open_doors` opens them.
     """
@@ -63,7 +63,7 @@ class SteppedPlant:
         rules: PoolRules | None = None,
         *,
         timings: UnitTimings | None = None,
-        models: Models | None = None,
+        models: Callable[[ManualClock], Models] | None = None,
         conversation: ConversationRules | None = None,
         serving: bool = True,
     ) -> None:
@@ -80,7 +80,7 @@ class SteppedPlant:
         self._busy: list[Actor] = []
         load = Load(CORES, self.clock.monotonic_s)
         self.plant = Plant(
-            models=models or fake_models(self.mischief),
+            models=fake_models(self.mischief) if models is None else models(self.clock),
             around=Surroundings(self.board, self.clock, load=load),
             pool_rules=rules or PoolRules(1),
             timings=timings or UnitTimings(),
@@ -129,6 +129,11 @@ class SteppedPlant:
         self._actors = [actor for actor in self._actors if not actor.actor_stopped.is_set()]
         return list(self._actors)
 
+    @property
+    def at_rest(self) -> list[Actor]:
+        """Those of them that are not in the middle of a step."""
+        return [actor for actor in self.live if actor not in self._busy]
+
     def actor(self, name: str) -> Actor:
         """The live actor of that name, such as ``pool``, ``unit-0`` or ``tts-0``."""
         (found,) = [actor for actor in self.live if actor.name == name]
@@ -157,9 +162,8 @@ class SteppedPlant:
         """Actors that have something to do and may do it."""
         return [
             actor
-            for actor in self.live
-            if actor not in self._busy
-            and actor.name not in self.wedged
+            for actor in self.at_rest
+            if actor.name not in self.wedged
             and (actor in self._born or not actor.actor_inbox.empty())
         ]
 
