@@ -9,8 +9,9 @@ from s2s_actors.actors import messages as m
 from s2s_actors.actors.open_session import OpenSession
 from s2s_actors.actors.stage import Links, StageActor
 from s2s_actors.protocol.conduct import NATURAL, PLAIN, Conduct
-from s2s_actors.protocol.dialogue import Dialogue, SessionStart
+from s2s_actors.protocol.dialogue import Dialogue
 from s2s_actors.protocol.history import USUAL, HistoryLimits
+from s2s_actors.protocol.session_start import SessionStart
 
 if TYPE_CHECKING:
     from s2s_actors.actors.surroundings import Surroundings
@@ -90,6 +91,7 @@ class ConversationActor(StageActor):
             context_tokens=self._rules.context_tokens,
             conduct=PLAIN if bind.wish.plain else self._rules.conduct,
             history=self._rules.history,
+            settings=bind.wish.settings,
             expires_at=int(self.around.clock.wall_s() + self._rules.max_duration_s),
         )
         self._open = OpenSession(self, bind, Dialogue(start))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from s2s_actors.actors.lease import Lease
     from s2s_actors.runtime.outlet import Outlet
 
@@ -18,11 +20,14 @@ class SessionWish:
         model: Name of a model, None for the server's own; it is only shown.
         transcription: Whether the session only transcribes.
         plain: Whether it wants nothing beyond the plain protocol.
+        settings: What its session is set to from the beginning, as in ``session.update``, and
+            acceptable; None for the defaults.
     """
 
     model: str | None = None
     transcription: bool = False
     plain: bool = False
+    settings: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 class ClientPort(Protocol):

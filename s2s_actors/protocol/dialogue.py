@@ -7,7 +7,6 @@ any sequence of events can be played in memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from s2s_actors.errors import ClientError
@@ -15,11 +14,10 @@ from s2s_actors.protocol import audio
 from s2s_actors.protocol import client_events as ce
 from s2s_actors.protocol import server_events as ev
 from s2s_actors.protocol.answering import Answering
-from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.protocol.created_audio import entry_of
 from s2s_actors.protocol.desk import Desk
 from s2s_actors.protocol.detection import MUTE_TIMER
-from s2s_actors.protocol.history import USUAL, History, HistoryLimits
+from s2s_actors.protocol.history import History
 from s2s_actors.protocol.input_audio import InputAudioBuffer
 from s2s_actors.protocol.item_checks import prepared
 from s2s_actors.protocol.listening import IDLE_TIMER, Listening
@@ -30,65 +28,15 @@ from s2s_actors.protocol.outputs import ArmTimer, HangUp
 from s2s_actors.protocol.playback import Playback
 from s2s_actors.protocol.response import ResponseParams
 from s2s_actors.protocol.response_run import PLAYOUT_TIMER
-from s2s_actors.protocol.session import (
-    AudioInput,
-    RealtimeSession,
-    Session,
-    Transcription,
-    TranscriptionAudio,
-    TranscriptionSession,
-)
+from s2s_actors.protocol.session import RealtimeSession
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.mcp_items import McpError, McpToolInfo
     from s2s_actors.protocol.outputs import Output
+    from s2s_actors.protocol.session import Session
+    from s2s_actors.protocol.session_start import SessionStart
 
 SESSION_TIMER = "session"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionStart:
-    """What is known when a session begins.
-
-    Attributes:
-        session_id: Its id, as clients see it.
-        model: Name that the client asked for, or the server's own.
-        stt_model: Name of the speech recognition model.
-        transcription: Whether the session only transcribes.
-        instructions: System prompt until the client sets another.
-        max_duration_s: After that the session is ended.
-        expires_at: The same as Unix time.
-        context_tokens: What the language model can take; None if that is not known.
-        conduct: What it does beyond the plain protocol.
-        history: How much of the conversation is kept.
-    """
-
-    session_id: str
-    model: str
-    instructions: str
-    max_duration_s: float
-    expires_at: int
-    stt_model: str = "stt"
-    transcription: bool = False
-    context_tokens: int | None = None
-    conduct: Conduct = PLAIN
-    history: HistoryLimits = USUAL
-
-    def session(self) -> Session:
-        """The session with its defaults."""
-        if self.transcription:
-            heard = AudioInput(transcription=Transcription(model=self.stt_model))
-            return TranscriptionSession(
-                id=self.session_id,
-                expires_at=self.expires_at,
-                audio=TranscriptionAudio(input=heard),
-            )
-        return RealtimeSession(
-            id=self.session_id,
-            model=self.model,
-            instructions=self.instructions,
-            expires_at=self.expires_at,
-        )
 
 
 class Dialogue:
@@ -135,9 +83,12 @@ class Dialogue:
 
     def open(self) -> None:
         """Greet the client."""
-        self._desk.send(ev.SessionCreated(session=self.session))
+        session = self.session
+        self._desk.send(ev.SessionCreated(session=without_secrets(session)))
         self._desk.put(ArmTimer(SESSION_TIMER, round(self._start.max_duration_s * 1000)))
         self.listening.configure_detection()
+        if isinstance(session, RealtimeSession):
+            self._answering.mcp_servers.session_has(session.tools)
 
     # --- the client -----------------------------------------------------------------------
 

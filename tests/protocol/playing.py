@@ -18,9 +18,10 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol import audio, codec, outputs
 from s2s_actors.protocol.client_events import AudioAppend
 from s2s_actors.protocol.conduct import NATURAL
-from s2s_actors.protocol.dialogue import Dialogue, SessionStart
+from s2s_actors.protocol.dialogue import Dialogue
 from s2s_actors.protocol.server_events import LogProb, client_error
 from s2s_actors.protocol.session import RealtimeSession
+from s2s_actors.protocol.session_start import SessionStart
 from tests.support import strict_events
 from tests.support.stream_checker import StreamChecker
 

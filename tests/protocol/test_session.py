@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from s2s_actors.protocol.dialogue import SessionStart
-from tests.protocol.playing import Player
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from s2s_actors.errors import ClientError
+from s2s_actors.protocol.outputs import StartMcpListing
+from s2s_actors.protocol.session_start import SessionStart
+from tests.protocol.playing import START, Player
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SERVER_VAD = {
     "type": "server_vad",
@@ -82,3 +92,50 @@ def test_detection_that_comes_back_has_its_defaults_again() -> None:
 
     (on,) = player.update_input(turn_detection={"type": "server_vad"})
     assert on["session"]["audio"]["input"]["turn_detection"] == SERVER_VAD
+
+
+def begun(settings: Mapping[str, Any]) -> Player:
+    """A session with settings that were made before it began."""
+    return Player(replace(START, settings=settings))
+
+
+def test_what_was_set_beforehand_is_there_from_the_first_event_on() -> None:
+    player = begun(
+        {
+            "type": "realtime",
+            "instructions": "Speak like a pirate.",
+            "audio": {"output": {"voice": "marin"}, "input": {"turn_detection": None}},
+        }
+    )
+    created = player.events[0]["session"]
+    assert created["instructions"] == "Speak like a pirate."
+    assert created["audio"]["output"]["voice"] == "marin"
+    assert created["audio"]["input"]["turn_detection"] is None
+    assert created["model"] == "local-cascade", "all else keeps its default"
+    assert player.dialogue.session.audio.input.turn_detection is None
+
+
+def test_an_mcp_server_that_was_set_beforehand_is_asked_and_its_secrets_stay_hidden() -> None:
+    server = {
+        "type": "mcp",
+        "server_label": "meteo",
+        "server_url": "http://127.0.0.1:9/mcp",
+        "authorization": "canary",
+    }
+    player = begun({"type": "realtime", "tools": [server]})
+    assert "canary" not in str(player.events)
+    listings = [each for each in player.asked if isinstance(each, StartMcpListing)]
+    assert [each.server.authorization for each in listings] == ["canary"]
+
+
+def test_settings_that_are_not_acceptable_are_refused_before_there_is_a_session() -> None:
+    with pytest.raises(ClientError) as refused:
+        replace(START, settings={"type": "realtime", "audio": {"output": {"speed": 9}}}).session()
+    assert refused.value.param == "session.audio.output.speed"
+    with pytest.raises(ClientError) as refused:
+        replace(START, settings={"type": "transcription"}).session()
+    assert refused.value.param == "session.type"
+
+
+def test_settings_made_beforehand_are_in_no_repr() -> None:
+    assert "canary" not in repr(replace(START, settings={"instructions": "canary"}))
