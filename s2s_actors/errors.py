@@ -44,12 +44,15 @@ class StageError(S2SError):
     Attributes:
         code: Stable machine-readable code; it reaches the client.
         message: Text that may reach the client: no path, key or stack trace in it.
+        blames_request: Whether it failed because of what was asked, so that it says nothing
+            about the backend's health.
     """
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, *, blames_request: bool = False) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.blames_request = blames_request
 
 
 class SetupError(S2SError):

@@ -105,8 +105,8 @@ class BreakerChart(StrictChart):
     def on_enter_opened(self) -> None:
         """Nobody comes in until the back-off is over."""
         self.failing = frozenset()
-        self.emit(TurnAway())
         self.emit(ArmBackOff(self.doublings))
+        self.emit(TurnAway())
         self.doublings = min(self.doublings + 1, LAST_DOUBLING)
 
     def on_admit(self, session: Hashable) -> None:

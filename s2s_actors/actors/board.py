@@ -94,6 +94,7 @@ class PoolSnapshot:
             None if nobody waits.
         estimated_wait_s: How long the next one would wait, if nothing but units is scarce;
             None before the first session has ended.
+        failing: Backends, by stage, because of which nobody may come in.
     """
 
     server_state: str
@@ -105,6 +106,7 @@ class PoolSnapshot:
     waited_total: int = 0
     waiting_since: float | None = None
     estimated_wait_s: float | None = None
+    failing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from s2s_actors.actors import messages as m
 from s2s_actors.actors.allocation import Allocation
 from s2s_actors.actors.board import PoolSnapshot
 from s2s_actors.actors.ports import Refused
-from s2s_actors.actors.reception import CLOSE_GOING_AWAY, LOOK_TIMER, Reception
+from s2s_actors.actors.reception import CLOSE_GOING_AWAY, Reception
 from s2s_actors.runtime.actor import Actor
 from s2s_actors.runtime.outlet import Slot
 from s2s_actors.runtime.supervision import Crashed
@@ -46,6 +46,8 @@ class PoolRules:
         queue_timeout_s: How long each of them may wait.
         shutdown_timeout_s: How long running sessions may go on after a shutdown has begun.
         close_timeout_s: How long they may take to drain after that.
+        failing_sessions: After so many in a row in which the same backend failed, new ones are
+            refused until one shows that it works again; 0 for never.
     """
 
     units: int
@@ -53,6 +55,7 @@ class PoolRules:
     queue_timeout_s: float = 10.0
     shutdown_timeout_s: float = 30.0
     close_timeout_s: float = 10.0
+    failing_sessions: int = 0
 
 
 class PoolActor(Actor):
@@ -81,9 +84,7 @@ class PoolActor(Actor):
         self._claims: dict[int, m.Claim] = {}
         self._broken: dict[int, Lease] = {}
         self._rebuilt_s: dict[int, float] = {}
-        self._reception = Reception(
-            rules.queue_limit, rules.queue_timeout_s, self._allocation, around, self.outlet
-        )
+        self._reception = Reception(rules, self._allocation, around, self.outlet)
         self._stop_replies: list[ReplyPort[None]] = []
         self._deadline: Timer | None = None
         self._serial = 0
@@ -107,7 +108,7 @@ class PoolActor(Actor):
         for outlet in self._outlets:
             outlet.stop()
 
-    def handle(self, message: Any) -> None:
+    def handle(self, message: Any) -> None:  # noqa: C901 - one line for each message
         """Act, see who may come in now, then publish."""
         match message:
             case m.Claim():
@@ -116,6 +117,8 @@ class PoolActor(Actor):
                 self._reception.line.leave(session_id)
             case m.UnitIdle(lease=lease):
                 self._unit_idle(lease)
+            case m.StageFailed() | m.StageWorked():
+                self._reception.breakers.hear(message)
             case m.ServerReady():
                 self._move("ready")
                 self._publish()
@@ -158,7 +161,7 @@ class PoolActor(Actor):
         if not self._allocation.give_back(lease):
             return
         self._claims.pop(lease.unit, None)
-        self._reception.turnover.ended(lease.unit)
+        self._reception.left(lease)
         self._report_if_empty()
 
     # --- the way down -------------------------------------------------------------------
@@ -232,8 +235,7 @@ class PoolActor(Actor):
         if message.name == "rebuild":
             self._rebuild(message.serial)
             return
-        if message.name != LOOK_TIMER:
-            self._reception.expire(message.serial)
+        self._reception.timer(message)
 
     def _unit_crashed(self, message: Crashed) -> None:
         urns = [outlet.ref.actor_urn for outlet in self._outlets]
@@ -243,6 +245,8 @@ class PoolActor(Actor):
         logger.error("unit %d failed and is built anew", index)
         self._broken[index] = self._allocation.withdraw(index)
         claim = self._claims.pop(index, None)
+        if claim is not None:
+            self._reception.breakers.left(claim.session_id)
         # A claim that the unit never came to answer is answered; a session is told of its end.
         if claim is not None and not claim.reply.send(_UNIT_FAILED):
             claim.client.close(CLOSE_INTERNAL_ERROR, "the unit failed")
@@ -284,5 +288,6 @@ class PoolActor(Actor):
                 waited_total=reception.waited_total,
                 waiting_since=reception.line.since_s,
                 estimated_wait_s=reception.turnover.wait_s(length + 1),
+                failing=reception.breakers.failing,
             )
         )

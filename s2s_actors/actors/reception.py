@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from s2s_actors.actors.admission import Admission
+from s2s_actors.actors.breakers import BREAKER_TIMER, Breakers
 from s2s_actors.actors.messages import TimerFired
 from s2s_actors.actors.ports import Refused
 from s2s_actors.actors.turnover import Turnover
@@ -13,7 +14,9 @@ from s2s_actors.actors.waiting import WaitingLine
 
 if TYPE_CHECKING:
     from s2s_actors.actors.allocation import Allocation
+    from s2s_actors.actors.lease import Lease
     from s2s_actors.actors.messages import Claim
+    from s2s_actors.actors.pool import PoolRules
     from s2s_actors.actors.surroundings import Surroundings
     from s2s_actors.runtime.clock import Timer
     from s2s_actors.runtime.outlet import Outlet
@@ -21,6 +24,13 @@ if TYPE_CHECKING:
 CLOSE_TRY_AGAIN_LATER = 1013
 CLOSE_GOING_AWAY = 1001
 LOOK_TIMER = "look"
+_BACKENDS: Final = {
+    "vad": "voice detection",
+    "stt": "speech recognition",
+    "llm": "language model",
+    "tts": "voice",
+}
+"""By stage, in words for clients."""
 LOOK_EVERY_S: Final = 0.5
 """How often the load is looked at while someone waits for nothing else."""
 RETRY_S: Final = 1.0
@@ -40,23 +50,18 @@ class Reception:
     """
 
     def __init__(
-        self,
-        queue_limit: int,
-        queue_timeout_s: float,
-        allocation: Allocation,
-        around: Surroundings,
-        outlet: Outlet,
+        self, rules: PoolRules, allocation: Allocation, around: Surroundings, outlet: Outlet
     ) -> None:
         """Open with nobody waiting.
 
         Args:
-            queue_limit: How many may wait.
-            queue_timeout_s: How long each of them may wait.
+            rules: How many may wait, and how long; and what takes a backend out of service.
             allocation: Tells which units are idle.
             around: The time, and the health of the process.
-            outlet: Takes the timers of who waits.
+            outlet: Takes the timers.
         """
-        self.line = WaitingLine(queue_limit, queue_timeout_s, around.clock)
+        self.breakers = Breakers(rules.failing_sessions, around.clock, outlet, self.turn_away)
+        self.line = WaitingLine(rules.queue_limit, rules.queue_timeout_s, around.clock)
         self.turnover = Turnover(around.clock)
         self.refused_total = 0
         self.refused_for_load_total = 0
@@ -70,8 +75,11 @@ class Reception:
 
     def take(self, claim: Claim) -> bool:
         """Receive a claim; True if it may have a unit now, else it waits or is refused."""
+        if self.breakers.failing:
+            self._refuse_for_failure(claim)
+            return False
         if not self.line and self._may_enter():
-            self._admission.entered()
+            self._let_in(claim)
             return True
         if self.line.is_full:
             self._refuse_for_lack(claim)
@@ -84,8 +92,10 @@ class Reception:
         """Who may come in now, of those who wait."""
         if not self.line or not self._may_enter():
             return None
-        self._admission.entered()
-        return self.line.next()
+        claim = self.line.next()
+        assert claim is not None
+        self._let_in(claim)
+        return claim
 
     def settle(self) -> None:
         """After all changes: tell who waits where it stands, and be called when to look again."""
@@ -97,15 +107,27 @@ class Reception:
             fired = TimerFired(None, LOOK_TIMER, 0)
             self._look = self._clock.tell_later(LOOK_EVERY_S, self._outlet, fired)
 
-    def expire(self, serial: int) -> None:
-        """Send away whose time is up."""
-        if claim := self.line.expire(serial):
+    def timer(self, fired: TimerFired) -> None:
+        """Send away whose time is up, or see who may come in by now."""
+        if fired.name == BREAKER_TIMER:
+            self.breakers.time_over(fired.serial)
+        elif fired.name != LOOK_TIMER and (claim := self.line.expire(fired.serial)):
             self._refuse_for_lack(claim)
+
+    def left(self, lease: Lease) -> None:
+        """A unit has come free."""
+        self.breakers.left(lease.session_id)
+        self.turnover.ended(lease.unit)
 
     def dismiss(self) -> None:
         """Send away everyone: the server shuts down."""
         while claim := self.line.next():
             self.refuse_for_shutdown(claim)
+
+    def turn_away(self) -> None:
+        """Send away everyone: what they wait for does not work."""
+        while claim := self.line.next():
+            self._refuse_for_failure(claim)
 
     def refuse_for_shutdown(self, claim: Claim) -> None:
         """There will be no more sessions."""
@@ -125,9 +147,24 @@ class Reception:
 
     def _may_enter(self) -> bool:
         allocation = self._allocation
-        return allocation.has_idle and self._admission.welcomes(allocation.sessions)
+        if self.breakers.failing or not allocation.has_idle:
+            return False
+        return self._admission.welcomes(allocation.sessions)
+
+    def _let_in(self, claim: Claim) -> None:
+        self._admission.entered()
+        self.breakers.entered(claim.session_id)
+
+    def _refuse_for_failure(self, claim: Claim) -> None:
+        what = " and ".join(_BACKENDS[stage] for stage in self.breakers.failing)
+        text = f"This server does not work at present: its {what} failed in several sessions."
+        retry_s = self.breakers.retry_s
+        self.refuse(claim, Refused("backend_failing", text, CLOSE_TRY_AGAIN_LATER, retry_s))
 
     def _refuse_for_lack(self, claim: Claim) -> None:
+        if self.breakers.failing:
+            self._refuse_for_failure(claim)
+            return
         if self._allocation.has_idle:
             self.refused_for_load_total += 1
             text = "The server is too busy to serve another session in time."

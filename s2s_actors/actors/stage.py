@@ -7,7 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from s2s_actors.actors.messages import Bind, SessionEnd, StagePassed
+from s2s_actors.actors.messages import (
+    Bind,
+    SessionEnd,
+    StageFailed,
+    StagePassed,
+    StageWorked,
+)
 from s2s_actors.errors import StageError
 from s2s_actors.runtime.actor import Actor
 from statecharts.stage import OpenStage, PassSessionEnd, ResetStage, StageChart
@@ -109,8 +115,9 @@ class ModelStage(StageActor):
     """A stage that is busy in a model for one piece of work at a time.
 
     Promises: work that was cancelled while it waited is not begun; work that fails is
-    reported as failed, unless it has been cancelled: then nobody wants to know; work on this
-    machine is counted while it runs.
+    reported as failed, unless it has been cancelled: then nobody wants to know; the unit hears
+    of each piece of work whether the backend did it; work on this machine is counted while it
+    runs.
     """
 
     def __init__(self, name: str, links: Links, load: Load | None = None) -> None:
@@ -144,7 +151,13 @@ class ModelStage(StageActor):
         except StageError as error:
             # A model whose connection is cut by the cancellation may call that an error.
             if not cancel.cancelled:
+                if not error.blames_request:
+                    self.links.unit.put(StageFailed(lease, self.stage, error.code))
                 self.links.conversation.put(self.failure(message, error))
+        else:
+            # Work that was stopped shows nothing: the model may have hung until then.
+            if not cancel.cancelled:
+                self.links.unit.put(StageWorked(lease, self.stage))
         self._chart.fire("finish", lease=lease)
 
     def answered(self) -> None:

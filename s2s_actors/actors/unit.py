@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from s2s_actors.actors import messages as m
 from s2s_actors.actors.board import UnitSnapshot
+from s2s_actors.actors.held_session import HeldSession
 from s2s_actors.actors.ports import Granted
-from s2s_actors.protocol import codec
-from s2s_actors.protocol.server_events import server_error
 from s2s_actors.runtime.actor import Actor
-from s2s_actors.runtime.cancel import CancelToken
-from s2s_actors.runtime.supervision import Crashed, RestartIntensity
+from s2s_actors.runtime.supervision import Crashed, RestartIntensity, TooManyRestartsError
 from statecharts import unit as chart
 from statecharts.unit import UnitChart
 
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
     from s2s_actors.actors.pipeline import Pipeline
-    from s2s_actors.actors.ports import ClientPort, SessionWish
     from s2s_actors.actors.surroundings import Surroundings
     from s2s_actors.runtime.clock import Timer
     from s2s_actors.runtime.outlet import Outlet
@@ -39,7 +36,8 @@ class UnitTimings:
     Attributes:
         claim_timeout_s: For the first event of a client.
         drain_timeout_s: For SESSION_END to come out of the last stage.
-        max_restarts: Stages replaced within ``restart_window_s`` before the session is given up.
+        max_restarts: Stages replaced within ``restart_window_s`` before the session is given up,
+            or, without one, the unit.
     """
 
     claim_timeout_s: float = 120.0
@@ -71,7 +69,9 @@ class UnitActor(Actor):
         self._around = around
         self._timings = timings
         self._chart = UnitChart()
-        self._session: _Session | None = None
+        self._session: HeldSession | None = None
+        # What breaks without a session is nobody's doing but the unit's own.
+        self._repairs = RestartIntensity(timings.max_restarts, timings.restart_window_s)
         self._deadline: tuple[int, Timer] | None = None
         self._serial = 0
         now_s, before = around.clock.wall_s(), around.board.unit(index)
@@ -105,6 +105,9 @@ class UnitActor(Actor):
             case m.StagePassed():
                 if self._session is not None and message.lease == self._session.lease:
                     self._session.passed.add(message.stage)
+            case m.StageWorked() | m.StageFailed():
+                if self._session is not None and message.lease == self._session.lease:
+                    self._pool.put(message)
             case m.SessionEnd(lease=lease):
                 self._move("drained", lease)
             case m.TimerFired():
@@ -121,9 +124,8 @@ class UnitActor(Actor):
             logger.error("%s was claimed in %s", self.name, self._chart.state_name)
             return
         timings = self._timings
-        # Counted by session: what one client provokes must not cost the next one its session.
         intensity = RestartIntensity(timings.max_restarts, timings.restart_window_s)
-        self._session = _Session(message.lease, message.client, message.wish, intensity)
+        self._session = HeldSession(message.lease, message.client, message.wish, intensity)
         self._move("claim", message.lease)
         granted = Granted(message.lease, self._pipeline.head, self.outlet)
         if not message.reply.send(granted):
@@ -159,9 +161,16 @@ class UnitActor(Actor):
                     )
                 )
             case "drain":
+                self._blame(self._session)
                 self._move("drain_timeout", message.lease)
             case _:
                 self._move("retry_replace", message.lease)
+
+    def _blame(self, session: HeldSession) -> None:
+        """Report the stage that holds a drain up: the first one that has not passed it on."""
+        stage = next((name for name in self._pipeline.stages if name not in session.passed), None)
+        if stage is not None:
+            self._pool.put(m.StageFailed(session.lease, stage, "wedged"))
 
     def _stage_crashed(self, message: Crashed) -> None:
         stage = self._pipeline.stage_of(message.actor_urn)
@@ -169,11 +178,15 @@ class UnitActor(Actor):
             return
         self._show(self._shown.repaired())
         self._around.board.tally.stage_replaced(stage)
+        now_s = self._around.clock.monotonic_s()
         if self._session is None or self._chart.quarantined.is_active:
+            if not self._repairs.allow(now_s):
+                raise TooManyRestartsError(f"{self.name}: the {stage} stage fails again and again")
             self._pipeline.replace(stage)
             return
         lease = self._session.lease
-        within_bounds = self._session.intensity.allow(self._around.clock.monotonic_s())
+        self._pool.put(m.StageFailed(lease, stage, "crashed"))
+        within_bounds = self._session.intensity.allow(now_s)
         self._move("stage_crashed", lease, stage=stage)
         if stage == "conversation" or not within_bounds:
             self._end_session(
@@ -225,14 +238,14 @@ class UnitActor(Actor):
             case _:
                 raise NotImplementedError(effect)
 
-    def _replace_crashed(self, session: _Session, stage: str) -> None:
+    def _replace_crashed(self, session: HeldSession, stage: str) -> None:
         draining = self._chart.draining.is_active
         self._pipeline.replace(stage)
         if stage != "conversation" and not draining:
             self._pipeline.rebind(stage, session.lease, session.scope)
             self._pipeline.head.put(m.StageReplaced(session.lease, stage))
 
-    def _replace_unresponsive(self, session: _Session) -> None:
+    def _replace_unresponsive(self, session: HeldSession) -> None:
         stuck = [name for name in self._pipeline.stages if name not in session.passed]
         logger.warning("%s did not drain in time; replacing %s", self.name, ", ".join(stuck))
         try:
@@ -247,7 +260,7 @@ class UnitActor(Actor):
             return
         self._move("replaced", session.lease)
 
-    def _return_to_pool(self, session: _Session) -> None:
+    def _return_to_pool(self, session: HeldSession) -> None:
         self._session = None
         self._pool.put(m.UnitIdle(self._index, session.lease))
 
@@ -273,23 +286,3 @@ class UnitActor(Actor):
     def _show(self, snapshot: UnitSnapshot) -> None:
         self._shown = snapshot
         self._around.board.publish_unit(snapshot)
-
-
-class _Session:
-    """What a unit holds for the lease that it is bound to."""
-
-    def __init__(
-        self, lease: Lease, client: ClientPort, wish: SessionWish, intensity: RestartIntensity
-    ) -> None:
-        self.lease = lease
-        self.intensity = intensity
-        self.client = client
-        self.wish = wish
-        self.scope = CancelToken()
-        self.passed: set[str] = set()
-
-    def hang_up(self, close_code: int, reason: str, error_code: str | None) -> None:
-        """Tell the client that its session is over, and why."""
-        if error_code is not None:
-            self.client.send(codec.encode(server_error(error_code, f"Session ended: {reason}.")))
-        self.client.close(close_code, reason)

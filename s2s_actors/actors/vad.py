@@ -13,6 +13,8 @@ from s2s_actors.actors.messages import (
     AudioIn,
     Bind,
     ConfigureVad,
+    SpeechStarted,
+    StageWorked,
     WeighingFailed,
 )
 from s2s_actors.actors.stage import Links, StageActor
@@ -184,3 +186,5 @@ class VadActor(StageActor):
     def _tell(self, found: Iterable[Marker]) -> None:
         for each in found:
             self.links.conversation.put(each)
+            if isinstance(each, SpeechStarted):
+                self.links.unit.put(StageWorked(each.lease, self.stage))

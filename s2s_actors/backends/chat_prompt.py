@@ -63,7 +63,9 @@ class ChatPrompt:
             rest = _without_oldest(rest) if request.may_cut else []
             if not rest:
                 raise StageError(
-                    "context_length_exceeded", "The conversation is too long for the model."
+                    "context_length_exceeded",
+                    "The conversation is too long for the model.",
+                    blames_request=True,
                 )
 
     def _tools(self, request: LlmRequest) -> list[dict[str, Any]] | None:
@@ -84,7 +86,8 @@ class ChatPrompt:
             )
         except jinja2.TemplateError as error:
             # Templates refuse, say, two user messages in a row; the text names no secret.
-            raise StageError("unsupported_chat", f"The model refuses the chat: {error}") from error
+            text = f"The model refuses the chat: {error}"
+            raise StageError("unsupported_chat", text, blames_request=True) from error
         return tokens
 
     def _entry(self, message: ChatMessage) -> dict[str, Any]:

@@ -82,7 +82,8 @@ class ForcedCalls:
             matcher = llguidance.LLMatcher(self._tokenizer, grammar)
             if not matcher.is_error():
                 return CallGrammar(matcher)
-        raise StageError("unsupported_tools", "The model can't be made to call these tools.")
+        text = "The model can't be made to call these tools."
+        raise StageError("unsupported_tools", text, blames_request=True)
 
 
 def _exactly(parameters: Mapping[str, Any]) -> dict[str, Any]:

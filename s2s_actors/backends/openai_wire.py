@@ -165,9 +165,12 @@ def stage_error(error: OpenAIError, *, begun: bool) -> StageError:
         case openai.APIStatusError():
             status = error.status_code
             if error.code == "context_length_exceeded":
-                return StageError(error.code, "The conversation is too long for the model.")
+                text = "The conversation is too long for the model."
+                return StageError(error.code, text, blames_request=True)
             code = _STATUS_CODES.get(status, "llm_unavailable" if status >= 500 else "llm_refused")
-            return StageError(code, f"The language model's server answered with status {status}.")
+            text = f"The language model's server answered with status {status}."
+            # 401, 403, 404 and 429 are about what the operator has set up or paid for.
+            return StageError(code, text, blames_request=code == "llm_refused")
         case openai.APIConnectionError() if begun:
             return _broken_off()
         case openai.APIConnectionError():

@@ -242,7 +242,8 @@ def in_band(text: str | None, table: type[_T]) -> _T | None:
         value, _ = json.JSONDecoder().raw_decode(text, mark.end())
         return msgspec.convert(value, table)
     except (ValueError, msgspec.MsgspecError) as error:
-        raise StageError("invalid_script", f"#script: {error}") from error
+        text = f"#script: {error}"
+        raise StageError("invalid_script", text, blames_request=True) from error
 
 
 def _in_turn(answers: tuple[_T, ...], number: int) -> _T:

@@ -144,7 +144,8 @@ class FasterWhisper:
         if not self._model.model.is_multilingual:
             return "en"
         if wanted is not None and wanted not in self._model.supported_languages:
-            raise StageError("unsupported_language", f"The model does not know {wanted!r}.")
+            text = f"The model does not know {wanted!r}."
+            raise StageError("unsupported_language", text, blames_request=True)
         return wanted
 
     def _transcribe_long(

@@ -24,6 +24,10 @@ class Crashed(Control):
     error: BaseException
 
 
+class TooManyRestartsError(Exception):
+    """A supervisor gives up: whoever supervises it in turn decides."""
+
+
 class RestartIntensity:
     """Tells a repair from a crash loop: at most so many restarts in a sliding window.
 

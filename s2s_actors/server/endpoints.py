@@ -103,16 +103,19 @@ class Endpoints:
         return json_response(HTTPStatus.OK, {"status": "ok"})
 
     def _ready(self) -> Response:
-        state = "draining" if self._is_draining() else self._board.pool().server_state
+        pool = self._board.pool()
+        state = "draining" if self._is_draining() else pool.server_state
         units = self._board.units()
         usable = any(unit.state != "quarantined" for unit in units)
         load = self._vitals.read()
         admitting = load.admits(_in_use(units))
-        ready = state == "serving" and usable and admitting
+        ready = state == "serving" and usable and admitting and not pool.failing
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
         value: dict[str, object] = {"ready": ready, "state": state}
         if not admitting:
             value |= {"reason": "overloaded", "over": load.over}
+        if pool.failing:
+            value |= {"reason": "backend_failing", "stages": pool.failing}
         return json_response(status, value)
 
     def _pool(self, insight: Insight) -> Response:

@@ -40,6 +40,7 @@ _STAGES: Final = ("conversation", "vad", "stt", "llm", "tts")
 _REFUSALS: Final = (
     "invalid_api_key",
     "origin_not_allowed",
+    "backend_failing",
     "server_is_overloaded",
     "server_shutting_down",
     "server_starting",

@@ -350,5 +350,5 @@ def test_a_turn_detector_that_fails_is_the_units_business_and_the_pause_is_told(
         m.ConfigureVad(stage.lease, SEMANTIC_VAD, 0),
         m.AudioIn(stage.lease, silent(320) + loud(640) + silent(640), 0, 0.0),
     )
-    assert [type(message) for message in stage.unit.messages] == [Crashed]
+    assert stage.unit.of(Crashed)
     assert stage.conversation.of(m.SpeechPaused)

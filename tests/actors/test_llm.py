@@ -124,7 +124,7 @@ def test_a_model_that_fails_fails_the_response_and_not_the_stage() -> None:
     ]
     ask(stage)
     assert len(stage.conversation.messages) == 4
-    assert stage.unit.messages == []
+    assert stage.unit.of(Crashed) == []
 
 
 def test_a_model_that_crashes_is_the_units_business() -> None:
@@ -153,7 +153,7 @@ def test_a_cancelled_generation_may_end_as_it_likes(fails: bool) -> None:
     stage = bench(Writer(cancel.cancel, *fall))
     ask(stage, cancel)
     assert stage.conversation.messages == []
-    assert stage.unit.messages == []
+    assert stage.unit.of(Crashed) == []
 
 
 def test_the_next_response_is_not_cancelled_with_the_one_before() -> None:

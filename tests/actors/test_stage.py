@@ -199,7 +199,7 @@ def test_work_that_was_cancelled_while_it_waited_is_not_begun() -> None:
         stage.outlet.put(message)
     cancelled.cancel.cancel()
     run_until_idle(stage)
-    assert unit.messages == [wanted]
+    assert unit.of(Work) == [wanted]
 
 
 def test_a_model_stage_takes_one_piece_of_work_after_the_other() -> None:
@@ -210,8 +210,68 @@ def test_a_model_stage_takes_one_piece_of_work_after_the_other() -> None:
     for message in (bound, *jobs, SessionEnd(bound.lease)):
         stage.outlet.put(message)
     run_until_idle(stage)
-    assert unit.messages[:3] == jobs
+    assert unit.of(Work) == jobs
     assert unit.of(SessionEnd) == [SessionEnd(bound.lease)]
+
+
+# --- whether its backend works -----------------------------------------------------------------
+
+
+class Doing(ModelStage):
+    """Works, or fails, or is cancelled in the middle."""
+
+    stage = "stt"
+
+    def __init__(self, name: str, links: Links, do: Callable[[CancelToken], None]) -> None:
+        super().__init__(name, links)
+        self.do = do
+
+    def run_model(self, message: Any) -> None:
+        self.do(message.cancel)
+
+    def failure(self, message: Any, error: StageError) -> Any:
+        return message.number, error.code
+
+
+def _fail(_: CancelToken) -> None:
+    raise StageError("planned", "It failed.")
+
+
+def _refuse(_: CancelToken) -> None:
+    raise StageError("planned", "Nobody could do that.", blames_request=True)
+
+
+def _fail_when_cancelled(cancel: CancelToken) -> None:
+    cancel.cancel()
+    raise StageError("planned", "It was cut off.")
+
+
+@pytest.mark.parametrize(
+    ("do", "told"),
+    [
+        (lambda _: None, [m.StageWorked]),
+        (_fail, [m.StageFailed]),
+        (_refuse, []),
+        (CancelToken.cancel, []),
+        (_fail_when_cancelled, []),
+    ],
+)
+def test_the_unit_hears_of_each_piece_of_work_that_shows_whether_the_backend_works(
+    do: Callable[[CancelToken], None], told: list[type]
+) -> None:
+    unit = Recorder()
+    stage = Doing("stt-0", Links(unit, Recorder(), Recorder()), do)
+    bound = bind()
+    for message in (bound, work(bound.lease), work(bound.lease)):
+        stage.outlet.put(message)
+    run_until_idle(stage)
+    assert [type(message) for message in unit.messages] == told * 2
+    assert {(worked.lease, worked.stage) for worked in unit.of(m.StageWorked)} <= {
+        (bound.lease, "stt")
+    }
+    assert {(failed.lease, failed.stage, failed.reason) for failed in unit.of(m.StageFailed)} <= {
+        (bound.lease, "stt", "planned")
+    }
 
 
 # --- how busy the machine is -------------------------------------------------------------------
@@ -261,7 +321,7 @@ def test_work_that_fails_is_counted_no_longer() -> None:
     for message in (bound, work(bound.lease, 1), work(bound.lease, 2)):
         stage.outlet.put(message)
     run_until_idle(stage)
-    assert unit.messages == [(1, "planned"), (2, "planned")]
+    assert unit.of(tuple) == [(1, "planned"), (2, "planned")]
     assert stage.seen == [False, False]
     assert load.may_guess
 
@@ -311,7 +371,7 @@ def test_only_what_runs_on_this_machine_is_counted(kind: str, here: bool) -> Non
     bench.put(message(bench))
     assert seen == [not here]
     assert load.queues() == {}
-    assert bench.unit.messages == []
+    assert bench.unit.of(Crashed) == []
 
 
 @pytest.mark.parametrize(("kind", "late"), [("stt", True), ("llm", False), ("tts", False)])

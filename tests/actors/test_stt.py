@@ -80,7 +80,7 @@ def test_a_model_that_fails_is_reported_for_its_item_and_goes_on() -> None:
     failed, fine = stage.conversation.messages
     assert failed == TranscriptionFailed(stage.lease, "item_1", error)
     assert isinstance(fine, Transcribed)
-    assert stage.unit.messages == []
+    assert stage.unit.of(Crashed) == []
 
 
 def test_a_model_that_crashes_is_the_units_business() -> None:
@@ -111,7 +111,7 @@ def test_a_failure_that_the_end_of_the_session_caused_is_not_reported() -> None:
     backend.surprise = abort
     stage.put(utterance(stage))
     assert stage.conversation.messages == []
-    assert stage.unit.messages == []
+    assert stage.unit.of(Crashed) == []
 
 
 def test_utterances_that_wait_at_the_end_of_the_session_cost_no_model() -> None:

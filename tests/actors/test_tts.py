@@ -129,7 +129,7 @@ def test_a_model_that_fails_fails_the_response_and_not_the_stage() -> None:
     stage = bench(Voice(24_000, bytes(2400), _raiser(error)))
     speak(stage)
     assert stage.conversation.messages[-1] == ResponseFailed(stage.lease, "resp_1", error)
-    assert stage.unit.messages == []
+    assert stage.unit.of(Crashed) == []
 
 
 def test_a_model_that_crashes_is_the_units_business() -> None:
@@ -156,7 +156,7 @@ def test_a_cancelled_segment_may_end_as_it_likes(fails: bool) -> None:
     stage = bench(Voice(24_000, cancel.cancel, *fall))
     speak(stage, cancel=cancel)
     assert stage.conversation.messages == []
-    assert stage.unit.messages == []
+    assert stage.unit.of(Crashed) == []
 
 
 def _raiser(error: Exception) -> Callable[[], None]:

@@ -106,6 +106,27 @@ def test_a_repair_changes_the_restarts_but_not_since(plant: SteppedPlant) -> Non
     assert (after.state, after.since, after.restarts) == ("active", before.since, 1)
 
 
+def test_a_stage_that_breaks_again_and_again_while_nobody_is_there_takes_its_unit_with_it(
+    plant: SteppedPlant,
+) -> None:
+    for _ in range(TIMINGS.max_restarts):
+        plant.crash("stt-0")
+        plant.run()
+    assert snapshot(plant).rebuilds == 0
+    plant.crash("stt-0")
+    plant.run()
+    assert (snapshot(plant).rebuilds, snapshot(plant).state) == (1, "idle")
+    assert can_serve(plant)
+
+
+def test_repairs_that_are_far_apart_do_not_add_up(plant: SteppedPlant) -> None:
+    for _ in range(3 * TIMINGS.max_restarts):
+        plant.crash("stt-0")
+        plant.run()
+        plant.advance(TIMINGS.restart_window_s / 2)
+    assert snapshot(plant).rebuilds == 0
+
+
 def test_no_reader_ever_sees_an_idle_unit_with_a_session(plant: SteppedPlant) -> None:
     seen: list[UnitSnapshot] = []
     publish = plant.board.publish_unit

@@ -142,6 +142,16 @@ def test_an_overloaded_server_is_not_ready_and_says_why() -> None:
     )
 
 
+def test_a_server_with_a_backend_that_fails_is_not_ready_and_says_which() -> None:
+    failing = dataclasses.replace(SERVING, failing=("llm", "tts"))
+    expected = {"ready": False, "state": "serving", "reason": "backend_failing"}
+    for health in (no_load(), busy()):  # that it is busy too is the lesser news
+        status, value = ask("/ready", FixedBoard(*UNITS, pool=failing), health=health)
+        assert status == 503
+        assert value | expected == value
+        assert value["stages"] == ["llm", "tts"]
+
+
 def test_a_server_without_sessions_is_ready_whatever_its_load() -> None:
     board = FixedBoard(unit(0), unit(1))
     assert ask("/ready", board, health=busy()) == (200, {"ready": True, "state": "serving"})

@@ -35,6 +35,7 @@ BAD_VALUES: dict[str, Any] = {
     "tts_voice": "",
     "script": "",
     "instructions": 7,
+    "failing_sessions": -1,
     "claim_timeout_s": -1.0,
     "session_timeout_s": float("inf"),
     "history_audio_bytes": 10,

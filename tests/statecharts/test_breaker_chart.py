@@ -43,7 +43,7 @@ def test_so_many_sessions_in_a_row_open_it(limit: int) -> None:
     chart = BreakerChart(limit)
     for session in range(limit - 1):
         assert chart.fire("failed", session=session) == []
-    assert chart.fire("failed", session="last") == [TurnAway(), ArmBackOff(0)]
+    assert chart.fire("failed", session="last") == [ArmBackOff(0), TurnAway()]
     assert chart.state_name == "opened"
 
 
@@ -110,7 +110,7 @@ def test_the_back_off_doubles_with_each_failure_up_to_a_limit_and_is_forgotten()
         chart.send("time_over")
         chart.send("admit", session=session)
         chart.take_effects()
-        [_, armed] = chart.fire("failed", session=session)
+        [armed, _] = chart.fire("failed", session=session)
         assert isinstance(armed, ArmBackOff)
         doublings.append(armed.doublings)
     assert doublings == [*range(1, LAST_DOUBLING + 1), LAST_DOUBLING, LAST_DOUBLING]
@@ -118,7 +118,7 @@ def test_the_back_off_doubles_with_each_failure_up_to_a_limit_and_is_forgotten()
     chart.take_effects()
     for name in "AB":
         chart.send("failed", session=name)
-    assert chart.fire("failed", session="C") == [TurnAway(), ArmBackOff(0)]
+    assert chart.fire("failed", session="C") == [ArmBackOff(0), TurnAway()]
 
 
 def test_what_it_remembers_is_bounded() -> None:

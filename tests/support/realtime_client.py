@@ -38,6 +38,7 @@ AUDIO_DELTA = "response.output_audio.delta"
 REFUSALS = (
     "session_limit_reached",
     "server_is_overloaded",
+    "backend_failing",
     "server_shutting_down",
     "server_starting",
     "internal_error",

@@ -152,6 +152,26 @@ class StagePassed(Control):
 
 
 @dataclass(frozen=True, slots=True)
+class StageWorked(Control):
+    """To the unit and on to the pool: the backend of a stage did what it was asked."""
+
+    lease: Lease
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageFailed(Control):
+    """To the unit and on to the pool: the backend of a stage failed, and not by the request.
+
+    ``reason`` is a code of the server's own, for the log.
+    """
+
+    lease: Lease
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StageReplaced(Control):
     """To the conversation: a stage crashed, and all that it was doing is lost."""
 

@@ -38,6 +38,12 @@ class SessionSettings:
         Seconds(0.01, 3600),
         "How long a model may leave work without any result before new sessions must wait.",
     )
+    failing_sessions: int = setting(
+        3,
+        Whole(0, 1000),
+        "After so many sessions in a row in which the same backend failed, new ones are refused "
+        "until one shows that it works again; 0 for never.",
+    )
     claim_timeout_s: float = setting(
         120.0, Seconds(0.01, DAY_S), "Time in which a client must send its first event."
     )
