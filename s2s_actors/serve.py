@@ -166,6 +166,7 @@ def plant(
             queue_timeout_s=settings.queue_timeout_s,
             shutdown_timeout_s=settings.shutdown_timeout_s,
             close_timeout_s=settings.drain_timeout_s + _AFTER_DRAIN_S,
+            failing_sessions=settings.failing_sessions,
         ),
         timings=UnitTimings(
             claim_timeout_s=settings.claim_timeout_s, drain_timeout_s=settings.drain_timeout_s
