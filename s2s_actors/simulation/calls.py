@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,6 +47,7 @@ class PausedCall(threading.Thread):
         self.work: Callable[[], None] | None = None
         self.burden = NO_BURDEN
         self.is_awake = True
+        self.until_s = -math.inf
         self.failure: BaseException | None = None
         # Two switches, each open for a moment: go on, and come back.
         self._go, self._back = threading.Lock(), threading.Lock()
@@ -116,6 +118,11 @@ class VirtualCalls:
     def due(self) -> list[PausedCall]:
         """Calls that may go on, the oldest first."""
         return [call for call in self._paused if call.is_awake]
+
+    @property
+    def until_s(self) -> float:
+        """When the last of those that wait goes on by itself."""
+        return max((call.until_s for call in self._paused), default=-math.inf)
 
     def begin(self, label: str, work: Callable[[], None], burden: Burden = NO_BURDEN) -> None:
         """Run some work until it waits or is done."""
@@ -189,8 +196,10 @@ class VirtualCalls:
 
     def _wait(self, call: PausedCall, duration_ms: float | None) -> None:
         if duration_ms is None:
+            call.until_s = -math.inf
             call.wait()
             return
         timer = self._clock.tell_later(duration_ms / 1000, call, None)
+        call.until_s = self._clock.monotonic_s() + duration_ms / 1000
         call.wait()
         timer.cancel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -108,6 +109,8 @@ class Mishaps:
         self._seen: deque[tuple[str, object]] = deque(maxlen=REMEMBERED)
         self.frozen: list[Actor] = []
         """Who is not to be stepped for now."""
+        self.until_s = -math.inf
+        """When the last of them thaws."""
 
     @property
     def any(self) -> bool:
@@ -181,6 +184,7 @@ class Mishaps:
         length_s = self._draw.uniform(0, LONGEST_FREEZE_S)
         self._tell(f"{actor.name} freezes for {length_s:.3f} s")
         self.frozen.append(actor)
+        self.until_s = max(self.until_s, self._plant.clock.monotonic_s() + length_s)
         self._plant.clock.tell_later(length_s, _Thaw(self.frozen), actor)
 
     def _repeat_something_old(self) -> None:

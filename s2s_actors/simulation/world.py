@@ -124,6 +124,14 @@ class Simulation:
         failure: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close(failure)
+
+    def close(self, failure: BaseException | None = None) -> None:
+        """End it, and check what always has to hold, unless something has failed already.
+
+        Raises:
+            AssertionError: It does not hold.
+        """
         try:
             if failure is None:
                 self._end()
@@ -174,8 +182,7 @@ class Simulation:
         while True:
             self._settle()
             next_s = self.clock.next_s
-            limit_s = self._moved_s + QUIET_S if until_s is None else until_s
-            if next_s is None or next_s > limit_s:
+            if next_s is None or next_s > (self._quiet_s if until_s is None else until_s):
                 break
             self.clock.advance_to_next()
         if until_s is not None:
@@ -210,6 +217,12 @@ class Simulation:
 
     def _note(self, what: str) -> None:
         self._trace.append(f"{self.now_s:.3f} {what}")
+
+    @property
+    def _quiet_s(self) -> float:
+        """When nothing will have happened for long, if nothing happens; a wait is something."""
+        waits_s = max(self._calls.until_s, self._mishaps.until_s)
+        return max(self._moved_s, waits_s) + QUIET_S
 
     def _settle(self) -> None:
         while self._step():
