@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 
 from s2s_actors.cli import run
+from s2s_actors.streams import finish_streams, open_streams
 
+_INTERRUPTED = 130
 SWITCH_INTERVAL_S = 0.001
 
 
@@ -16,7 +18,15 @@ def main() -> None:
     # beside such a thread took 6-8 ms (95th percentile); with 1 ms it took 54 µs. This is
     # a property of the process, so it is set here and never by code that is imported.
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    sys.exit(run(sys.argv[1:]))
+    open_streams()
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except SystemExit:
+        finish_streams(0)
+        raise
+    sys.exit(finish_streams(code))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import os
@@ -33,6 +34,8 @@ from s2s_actors.server.descriptors import room_for
 from s2s_actors.server.event_loop import run_loop
 from s2s_actors.server.listener import bind
 from s2s_actors.server.options import ServerOptions
+from s2s_actors.server.signals import Terminated, termination_interrupts
+from s2s_actors.streams import finish_streams, give_up
 
 if TYPE_CHECKING:
     import socket
@@ -53,11 +56,22 @@ _INTERRUPTED = 130
 def run(settings: Settings) -> int:
     """Load the models, serve until asked to stop, and return the exit code.
 
-    Progress goes to stderr; when clients can come, one line on stdout says where to.
+    Progress goes to stderr; when clients can come, one line on stdout says where to. A signal
+    that comes before there is a server, or when there is none any more, ends the process at once.
 
     Raises:
         SetupError: A model is missing or the port can't be used.
     """
+    with termination_interrupts():
+        try:
+            return _run(settings)
+        except Terminated:
+            _leave_at_once([], 0)
+        except KeyboardInterrupt:
+            _leave_at_once([], _INTERRUPTED)
+
+
+def _run(settings: Settings) -> int:
     # All that the process did so far was to import, on one thread.
     began_s = time.perf_counter() - time.process_time()
     # Before the models are loaded: a key that is missing or a port in use should not cost a minute.
@@ -99,8 +113,6 @@ def run(settings: Settings) -> int:
 def _loaded(settings: Settings, sock: socket.socket) -> Models:
     try:
         models = load_models(model_selection(settings), _progress)
-    except KeyboardInterrupt:
-        _leave_at_once([], _INTERRUPTED)
     except BaseException:
         sock.close()
         raise
@@ -119,9 +131,7 @@ def _leave_at_once(busy: list[str], code: int) -> NoReturn:
     if busy:
         logger.warning("leaving behind what does not stop: %s", ", ".join(busy))
     logging.shutdown()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    os._exit(finish_streams(code))
 
 
 def model_selection(settings: Settings) -> ModelSelection:
@@ -221,7 +231,8 @@ def _server_options(settings: Settings, access: Access) -> ServerOptions:
 
 
 def _progress(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)  # noqa: T201
+    with contextlib.suppress(OSError):  # nobody to tell is no reason not to serve
+        print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _address(settings: Settings, port: int) -> str:
@@ -232,4 +243,8 @@ def _address(settings: Settings, port: int) -> str:
 
 def _announce(address: str, began_s: float) -> None:
     _progress(f"ready after {time.perf_counter() - began_s:.1f} s")
-    print(f"listening on {address}", flush=True)  # noqa: T201
+    try:
+        print(f"listening on {address}", flush=True)  # noqa: T201
+    except OSError as error:
+        give_up(sys.stdout)
+        logger.warning("standard output can't be told where to find us: %s", error.strerror)

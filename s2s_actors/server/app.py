@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import signal
-import threading
 from typing import TYPE_CHECKING, Any
 
 from s2s_actors.actors.messages import ServerReady, Shutdown
 from s2s_actors.runtime.reply import ReplyPort
 from s2s_actors.server.endpoints import Endpoints
 from s2s_actors.server.listener import Listener
+from s2s_actors.server.signals import handling_signals
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from s2s_actors.actors.board import Board
     from s2s_actors.actors.health import Health
@@ -122,11 +121,11 @@ async def serve(  # noqa: PLR0913 - where the process is put together
         is_draining=stop.drain.is_set,
         show_session_ids=options.session_ids_shown,
     )
-    with _signals(stop, on_hangup):
+    with handling_signals(stop.ask, on_hangup):
         async with Listener(options, pool, endpoints, health, sock=sock) as listener:
             await _open_doors(pool, stop)
             logger.info("listening on %s port %d", options.host, listener.port)
-            if on_listening is not None:
+            if on_listening is not None and not stop.force.is_set():
                 on_listening(listener.port)
             await stop.drain.wait()
             logger.info("draining: no new sessions; ask again to end the running ones")
@@ -167,21 +166,3 @@ def _ask_to_shut_down(pool: Outlet, *, force: bool) -> asyncio.Future[None]:
     reply: ReplyPort[None] = ReplyPort()
     pool.put(Shutdown(reply, force))
     return asyncio.wrap_future(reply.future)
-
-
-@contextlib.contextmanager
-def _signals(stop: Stop, on_hangup: Callable[[], None] | None) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    loop = asyncio.get_running_loop()
-    asked: dict[int, Callable[[], None]] = {signal.SIGTERM: stop.ask, signal.SIGINT: stop.ask}
-    if on_hangup is not None and hasattr(signal, "SIGHUP"):
-        asked[signal.SIGHUP] = on_hangup
-    for number, what in asked.items():
-        loop.add_signal_handler(number, what)
-    try:
-        yield
-    finally:
-        for number in asked:
-            loop.remove_signal_handler(number)
