@@ -45,7 +45,7 @@ class HttpMcp:
     def list_tools(self, server: McpTool, cancel: CancelToken, done: Listed) -> None:
         """Ask a server for its tools."""
         work = _list_tools(server, self._limits)
-        self._start(work, cancel, done, f"listing {server.server_label}")
+        self._start(work, cancel, done, "listing tools")
 
     def call_tool(
         self,
@@ -57,7 +57,7 @@ class HttpMcp:
     ) -> None:
         """Call a tool; ``done`` gets its output as text."""
         work = _call_tool(server, self._limits, name, arguments)
-        self._start(work, cancel, done, f"calling {name} of {server.server_label}")
+        self._start(work, cancel, done, "calling a tool")
 
     def close(self) -> None:
         """Break off what runs, stop the thread. Idempotent."""
@@ -106,8 +106,10 @@ def _exchange(server: McpTool, limits: McpLimits | None) -> McpExchange:
 async def _report(work: Coroutine[Any, Any, _T], done: Callable[[_T], None], what: str) -> None:
     result = await work
     if isinstance(result, McpHttpError | McpProtocolError):
-        # A client sees only that a list has failed: the operator can see why.
-        logger.warning("MCP: %s failed: %s", what, result.message)
+        # A client sees only that a list has failed: the operator can see why, though not the words
+        # of client or server.
+        kind = "HTTP status" if isinstance(result, McpHttpError) else "protocol error"
+        logger.warning("MCP: %s failed with %s %d", what, kind, result.code)
     done(result)
 
 

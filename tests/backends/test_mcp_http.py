@@ -99,7 +99,7 @@ def test_a_server_wants_an_authorization(
 def test_a_server_that_is_not_there(gateway: HttpMcp, caplog: pytest.LogCaptureFixture) -> None:
     for result in (listed(gateway, dead_url()), called(gateway, dead_url(), "weather")):
         assert result == McpHttpError(code=502, message="The MCP server can't be reached.")
-    assert "MCP: listing local failed" in caplog.text
+    assert "MCP: listing tools failed with HTTP status 502" in caplog.text
 
 
 def test_a_server_that_never_answers() -> None:

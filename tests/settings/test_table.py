@@ -13,6 +13,7 @@ from s2s_actors.settings import SETTINGS, Settings
 BAD_VALUES: dict[str, Any] = {
     "host": "two words",
     "port": 65536,
+    "http_port": -1,
     "max_connections": 0,
     "api_key_file": "",
     "allow_origin": " ",
@@ -59,6 +60,7 @@ BAD_VALUES: dict[str, Any] = {
     "echo_guard": 1,
     "audio_lead_s": 0.0,
     "mcp": "maybe",
+    "mcp_hosts": " ",
     "compression": "gzip",
     "log_level": "loud",
     "log_content": "some",

@@ -63,3 +63,10 @@ class TalkingSettings:
         "Whether sessions may use MCP servers: the server then connects to addresses that its "
         "clients name.",
     )
+    mcp_hosts: str | None = setting(
+        None,
+        Text("HOSTS"),
+        "Where those MCP servers may be: hosts such as tools.example.org, 127.0.0.1:9000 or "
+        "*.example.org, with commas between them.",
+        default_text="anywhere",
+    )
