@@ -8,8 +8,9 @@ import msgspec
 
 from s2s_actors.errors import ClientError
 from s2s_actors.protocol.client_events import ClientEvent, EventId
+from s2s_actors.protocol.event_sizes import MAX_PLAIN_BYTES, check_size
 from s2s_actors.protocol.server_events import ServerEvent
-from s2s_actors.protocol.validation import convert
+from s2s_actors.protocol.validation import convert, guarded
 
 
 class _Head(msgspec.Struct):
@@ -23,6 +24,9 @@ _head_decoder: msgspec.json.Decoder[_Head] = msgspec.json.Decoder(_Head)
 _encoder = msgspec.json.Encoder()
 _EVENTS: dict[str, type[msgspec.Struct]] = {
     str(event.__struct_config__.tag): event for event in get_args(ClientEvent)
+}
+_decoders: dict[str, msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(event) for kind, event in _EVENTS.items()
 }
 
 
@@ -38,6 +42,8 @@ def decode(raw: str | bytes) -> ClientEvent:
         ClientError: With the code, the path of the field at fault and the client's
             ``event_id``, as far as they can be told.
     """
+    if len(raw) > MAX_PLAIN_BYTES:
+        return _decode_large(raw)
     try:
         return _decoder.decode(raw)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -45,12 +51,27 @@ def decode(raw: str | bytes) -> ClientEvent:
         return _diagnose(raw)
 
 
+def _decode_large(raw: str | bytes) -> ClientEvent:
+    """Decode without ever making objects of what does not belong there."""
+    try:
+        data = raw.encode() if isinstance(raw, str) else raw
+        kind = _known(check_size(data))
+        event: ClientEvent = guarded(lambda: _decoders[kind].decode(data))
+    except ClientError as error:
+        error.event_id = _event_id(raw)
+        raise
+    except msgspec.ValidationError:
+        raise _no_object(raw) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise _no_json(raw, error) from None
+    return event
+
+
 def _diagnose(raw: str | bytes) -> ClientEvent:
     try:
         data = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        message = f"The event is not valid JSON: {error}."
-        raise ClientError("invalid_json", message, event_id=_event_id(raw)) from None
+        raise _no_json(raw, error) from None
     if not isinstance(data, dict):
         raise ClientError("invalid_value", "The event must be a JSON object.")
     try:
@@ -58,6 +79,19 @@ def _diagnose(raw: str | bytes) -> ClientEvent:
     except ClientError as error:
         error.event_id = _event_id(raw)
         raise
+
+
+def _no_object(raw: str | bytes) -> ClientError:
+    try:
+        msgspec.json.decode(raw, type=msgspec.Raw)  # to the end, and nothing is made of it
+    except (msgspec.DecodeError, RecursionError) as error:
+        return _no_json(raw, error)
+    return ClientError("invalid_value", "The event must be a JSON object.")
+
+
+def _no_json(raw: str | bytes, error: Exception) -> ClientError:
+    message = f"The event is not valid JSON: {error}."
+    return ClientError("invalid_json", message, event_id=_event_id(raw))
 
 
 def _event_id(raw: str | bytes) -> str | None:
@@ -69,7 +103,16 @@ def _event_id(raw: str | bytes) -> str | None:
 
 
 def _convert(data: dict[str, Any]) -> ClientEvent:
-    kind = data.get("type")
+    event: ClientEvent = convert(data, _EVENTS[_known(data.get("type"))])
+    return event
+
+
+def _known(kind: object) -> str:
+    """The type of an event.
+
+    Raises:
+        ClientError: There is none, or none that is known.
+    """
     if kind is None:
         raise ClientError(
             "missing_required_parameter", "Missing required parameter: 'type'.", param="type"
@@ -85,5 +128,4 @@ def _convert(data: dict[str, Any]) -> ClientEvent:
             f"Invalid value: '{kind[:100]}'. Supported values are: {known}.",
             param="type",
         )
-    event: ClientEvent = convert(data, _EVENTS[kind])
-    return event
+    return kind
