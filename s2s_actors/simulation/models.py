@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from s2s_actors.backends.abilities import context_tokens_of
 from s2s_actors.backends.base import Models
 from s2s_actors.backends.script import LlmAnswer, LlmScript, Script, SttAnswer, SttScript, TtsScript
 from s2s_actors.backends.scripted import ScriptedLlm, ScriptedTts, ScriptedTurn, ScriptedVad
@@ -48,6 +49,16 @@ class Agent:
     llm: LanguageModel | None = None
     conduct: Conduct = NATURAL
 
+    @property
+    def context_tokens(self) -> int | None:
+        """How much the language model can take; None if nobody says."""
+        return self._script.llm.context_tokens if self.llm is None else context_tokens_of(self.llm)
+
+    @property
+    def _script(self) -> Script:
+        given = self.script
+        return given if isinstance(given, Script) else msgspec.convert(given, Script)
+
     def models(self, waits: Waits, spoken: SpokenWords, asked: list[Question]) -> Models:
         """The models that play it.
 
@@ -59,10 +70,7 @@ class Agent:
         Raises:
             msgspec.ValidationError: The script is none; the message names the key.
         """
-        script = self.script
-        if not isinstance(script, Script):
-            script = msgspec.convert(script, Script)
-        source = "simulation"
+        script, source = self._script, "simulation"
         llm = self.llm or ScriptedLlm(script, source, waits)
         return Models(
             vad=ScriptedVad(script, source, waits),

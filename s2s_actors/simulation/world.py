@@ -11,7 +11,6 @@ from s2s_actors.actors.conversation import ConversationRules
 from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.ports import SessionWish
 from s2s_actors.actors.stage import ModelStage
-from s2s_actors.backends.abilities import context_tokens_of
 from s2s_actors.protocol.ids import ids_from, new_id
 from s2s_actors.runtime.actor import Actor
 from s2s_actors.simulation.caller import Caller, CallerSetup
@@ -101,7 +100,7 @@ class Simulation:
                 "simulated",
                 agent.instructions,
                 SESSION_S,
-                context_tokens=None if agent.llm is None else context_tokens_of(agent.llm),
+                context_tokens=agent.context_tokens,
                 conduct=agent.conduct,
             ),
         )
@@ -109,13 +108,16 @@ class Simulation:
         chance = random.Random(f"{seed} faults")  # noqa: S311 - chance, no secret
         self._mishaps = Mishaps(faults, chance, self.plant, self.callers, self._note)
         self._moved_s = 0.0
+        self._is_open = False
 
     def _models(self, agent: Agent, clock: ManualClock) -> Models:
         self._calls = VirtualCalls(clock)
         return agent.models(self._calls, self._spoken, self.asked)
 
     def __enter__(self) -> Self:
-        self.plant.__enter__()
+        if not self._is_open:
+            self._is_open = True
+            self.plant.__enter__()
         return self
 
     def __exit__(
@@ -129,9 +131,14 @@ class Simulation:
     def close(self, failure: BaseException | None = None) -> None:
         """End it, and check what always has to hold, unless something has failed already.
 
+        Idempotent.
+
         Raises:
             AssertionError: It does not hold.
         """
+        if not self._is_open:
+            return
+        self._is_open = False
         try:
             if failure is None:
                 self._end()
