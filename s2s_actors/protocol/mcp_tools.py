@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.mcp_items import McpToolInfo
@@ -119,6 +119,11 @@ class McpChoice(
 
     server_label: str
     name: str | UnsetType | None = UNSET
+
+    def __post_init__(self) -> None:
+        """Forget a null: it means the same as no name, and stock clients take none back."""
+        if self.name is None:
+            force_setattr(self, "name", UNSET)
 
 
 def _given(value: T | None) -> T | UnsetType:

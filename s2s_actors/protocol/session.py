@@ -153,12 +153,40 @@ class Reasoning(_Settings, frozen=True, kw_only=True):
     effort: Literal["minimal", "low", "medium", "high", "xhigh"] | UnsetType = UNSET
 
 
+class PromptText(_Typed, frozen=True, kw_only=True, tag="input_text"):
+    """A text for a stored prompt."""
+
+    text: str
+
+
+class PromptImage(_Typed, frozen=True, kw_only=True, tag="input_image"):
+    """A picture for a stored prompt."""
+
+    detail: Literal["low", "high", "auto", "original"] = "auto"
+    file_id: str | UnsetType | None = UNSET
+    image_url: str | UnsetType | None = UNSET
+
+
+class PromptFile(_Typed, frozen=True, kw_only=True, tag="input_file"):
+    """A file for a stored prompt."""
+
+    detail: Literal["auto", "low", "high"] | UnsetType | None = UNSET
+    file_id: str | UnsetType | None = UNSET
+    file_url: str | UnsetType | None = UNSET
+    file_data: str | UnsetType | None = UNSET
+    filename: str | UnsetType | None = UNSET
+
+
+PromptVariable: TypeAlias = str | PromptText | PromptImage | PromptFile
+"""What may stand for a variable of a stored prompt."""
+
+
 class PromptReference(_Settings, frozen=True, kw_only=True):
-    """A stored prompt; accepted and echoed."""
+    """A stored prompt; accepted and echoed. A variable is a text, or a part as messages have."""
 
     id: str
     version: str | UnsetType | None = UNSET
-    variables: dict[str, Any] | UnsetType | None = UNSET
+    variables: dict[str, PromptVariable] | UnsetType | None = UNSET
 
 
 Modalities: TypeAlias = Annotated[list[Literal["audio", "text"]], Meta(min_length=1, max_length=1)]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pykka
 
 from s2s_actors.backends.script import Script, TtsScript
+from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.runtime.actor import join_actors
 from tests.support.running_server import PATIENCE_S, Address, RunningServer, scripted_models
 
@@ -104,7 +105,7 @@ def _serve(units: int, ping_s: float) -> int:
         "handshake_timeout_s": _HANDSHAKE_S,
     }
     waiting: dict[str, Any] = {"queue": units, "queue_timeout_s": PATIENCE_S}
-    with RunningServer(models, options=options, units=units, **waiting) as server:
+    with RunningServer(models, options=options, mcp=NoMcp(), units=units, **waiting) as server:
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
         sys.stdin.read()

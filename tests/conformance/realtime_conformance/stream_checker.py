@@ -129,6 +129,11 @@ class StreamChecker:
         return self._responses.open_ids
 
     @property
+    def open_utterances(self) -> list[str]:
+        """Ids of the items whose words are owed."""
+        return self._conversation.open_utterances
+
+    @property
     def items(self) -> list[str]:
         """Ids of the conversation's items, in its order."""
         return list(self._conversation.order)

@@ -82,15 +82,20 @@ class ConversationRules:
                 utterance.must_end &= on
                 utterance.may_end |= on
 
+    @property
+    def open_utterances(self) -> list[str]:
+        """Ids of the items that have to get a transcript or a failure yet."""
+        owed = (place for place, each in self._utterances.items() if each.must_end)
+        return [item_id for item_id, part in owed if not self._utterances[item_id, part].ended]
+
     def finish(self) -> None:
         """Nothing may be left open."""
         if self._committed is not None:
             self._fail("ITEMS", f"{self._committed} was committed, but never added")
         if self._stopped is not None:
             self._fail("I8", f"{self._stopped} was stopped, but neither committed nor discarded")
-        for (item_id, _), utterance in self._utterances.items():
-            if utterance.must_end and not utterance.ended:
-                self._fail("I8", f"{item_id} got neither a transcript nor a failure")
+        for item_id in self.open_utterances:
+            self._fail("I8", f"{item_id} got neither a transcript nor a failure")
         for item_id in self.order:
             # A server that lists its tools, and a person who has to decide, take their time.
             if item_id not in self.done and item_id not in self._of_server:

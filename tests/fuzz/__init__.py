@@ -1,0 +1,1 @@
+"""What nobody would send: drawn from the types of the protocol itself, and then damaged."""
