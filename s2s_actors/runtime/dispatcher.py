@@ -9,6 +9,8 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, Protocol
 
+from s2s_actors.runtime.step_watch import StepWatch
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -78,9 +80,9 @@ class Dispatcher:
 
     Promises: an actor is served by one thread at a time, message by message; a round of common
     work comes as soon as no message waits, and after a burst of them in any case; the thread
-    lives as long as there are actors. A thread that is stuck in a step is noticed by whoever
-    sends the next message: the actors in its hands are given up, and another thread goes on
-    with the others.
+    lives as long as there are actors. A thread that is stuck in a step is noticed if a message
+    waits for it, whether another one comes or not: the actors in its hands are given up, and
+    another thread goes on with the others.
 
     Args:
         name: Of the thread.
@@ -106,6 +108,12 @@ class Dispatcher:
         self._longest_step_s = longest_step_s
         self._longest_abandoned_step_s = longest_abandoned_step_s
         self._shortest_s = min(longest_step_s, longest_abandoned_step_s)
+        self._watch = StepWatch(
+            f"{name}-watch",
+            lambda: self._since_s,
+            self._look_after,
+            (longest_step_s, longest_abandoned_step_s),
+        )
         self._ready: SimpleQueue[Dispatched] = SimpleQueue()
         self._lock = threading.Lock()
         self._actors: set[Dispatched] = set()
@@ -130,8 +138,11 @@ class Dispatcher:
         """There is one more message for an actor. Never blocks."""
         self._ready.put(actor)
         since_s = self._since_s
-        if since_s is not None and time.monotonic() - since_s > self._shortest_s:
+        if since_s is None:
+            return
+        if time.monotonic() - since_s > self._shortest_s:
             self._look_after(since_s)
+        self._watch.begin()
 
     # --- the thread -----------------------------------------------------------------------
 
@@ -178,6 +189,9 @@ class Dispatcher:
     def _take_in_hand(self, actors: Sequence[Dispatched]) -> None:
         self._in_hand = actors
         self._since_s = time.monotonic()
+        # What came before that found nothing to watch.
+        if not self._ready.empty():
+            self._watch.begin()
 
     def _let_go(self, shift: object) -> bool:
         """After a step; return whether this thread is to go on."""
@@ -190,6 +204,7 @@ class Dispatcher:
             self._actors.difference_update(over)
             if not self._actors:
                 self._shift = None
+                self._watch.end()
             return self._shift is shift
 
     # --- a thread that does not come back ---------------------------------------------------
@@ -202,13 +217,22 @@ class Dispatcher:
             limit_s = self._longest_abandoned_step_s if abandoned else self._longest_step_s
             if self._since_s != since_s or time.monotonic() - since_s <= limit_s:
                 return
+            if not self._go_on_without(in_hand):
+                return
+            self._since_s, self._in_hand = None, ()
+        logger.error("%s was stuck; another thread goes on", self._name)
+        for actor in in_hand:
+            actor.give_up(StuckError(f"stuck for {time.monotonic() - since_s:.1f} s"))
+
+    def _go_on_without(self, stuck: Sequence[Dispatched]) -> bool:
+        """Have another thread serve the other actors, if there are any."""
+        if self._actors.issubset(stuck):
+            self._shift = None
+        else:
             try:
                 self._begin_shift()
             except RuntimeError:
                 logger.exception("%s is stuck, and there is no thread to go on with", self._name)
-                return
-            self._since_s, self._in_hand = None, ()
-            self._actors.difference_update(in_hand)
-        logger.error("%s was stuck; another thread goes on", self._name)
-        for actor in in_hand:
-            actor.give_up(StuckError(f"stuck for {time.monotonic() - since_s:.1f} s"))
+                return False
+        self._actors.difference_update(stuck)
+        return True

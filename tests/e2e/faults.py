@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from s2s_actors.backends.scripted import (
     ScriptedLlm,
     ScriptedStt,
     ScriptedTts,
+    ScriptedTurn,
     ScriptedVad,
     _EnergyStream,
 )
@@ -96,3 +98,107 @@ class RudeTts(ScriptedTts):
 
 def _uncancelled(call: Call) -> Call:
     return Call(call.session_id, CancelToken())
+
+
+class Hang:
+    """A call that does not come back, whatever is cancelled, until the test lets it.
+
+    Attributes:
+        entered: Set once a call hangs.
+    """
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self._is_due = False
+        self._released = threading.Event()
+
+    def arm(self) -> None:
+        """Let the next call hang."""
+        self.entered.clear()
+        self._is_due = True
+
+    def release(self) -> None:
+        """Let what hangs go on, and nothing hang any more."""
+        self._is_due = False
+        self._released.set()
+
+    def befall(self) -> None:
+        """Somebody calls."""
+        if self._is_due:
+            self._is_due = False
+            self.entered.set()
+            self._released.wait()
+
+
+class HangingVad(ScriptedVad):
+    """Hears nothing more once it hangs, for nobody who shares its thread."""
+
+    def __init__(self, hang: Hang) -> None:
+        super().__init__()
+        self._hang = hang
+
+    def open_stream(self, session_id: str) -> _HangingStream:
+        """A stream that may hang."""
+        del session_id
+        return _HangingStream(self._hang)
+
+
+class _HangingStream(_EnergyStream):
+    def __init__(self, hang: Hang) -> None:
+        self._hang = hang
+
+    def probability(self, frame: NDArray[np.float32]) -> float:
+        self._hang.befall()
+        return super().probability(frame)
+
+
+class HangingStt(ScriptedStt):
+    """May hang before it transcribes."""
+
+    def __init__(self, hang: Hang) -> None:
+        super().__init__()
+        self._hang = hang
+
+    def transcribe(self, request: SttRequest, call: Call) -> Transcript:
+        """Transcribe, some day."""
+        self._hang.befall()
+        return super().transcribe(request, call)
+
+
+class HangingLlm(ScriptedLlm):
+    """May hang before its first word."""
+
+    def __init__(self, hang: Hang) -> None:
+        super().__init__()
+        self._hang = hang
+
+    def generate(self, request: LlmRequest, call: Call) -> Iterator[LlmEvent]:
+        """Write, some day, and then to the end, wanted or not."""
+        self._hang.befall()
+        return super().generate(request, _uncancelled(call))
+
+
+class HangingTts(ScriptedTts):
+    """May hang before its first sound."""
+
+    def __init__(self, hang: Hang) -> None:
+        super().__init__()
+        self._hang = hang
+
+    def synthesize(self, request: TtsRequest, call: Call) -> Iterator[bytes]:
+        """Speak, some day, and then to the end, wanted or not."""
+        self._hang.befall()
+        return super().synthesize(request, _uncancelled(call))
+
+
+class HangingTurn(ScriptedTurn):
+    """May hang over how finished a turn sounds."""
+
+    def __init__(self, hang: Hang) -> None:
+        super().__init__()
+        self._hang = hang
+
+    def completeness(self, audio: NDArray[np.float32]) -> float:
+        """Tell, some day."""
+        self._hang.befall()
+        return super().completeness(audio)

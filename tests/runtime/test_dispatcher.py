@@ -270,6 +270,40 @@ def test_who_is_stuck_is_given_up_and_the_others_go_on_with_the_next_message() -
     office.close()
 
 
+@pytest.mark.parametrize("when", ["before", "within"])
+def test_who_is_stuck_is_given_up_for_a_message_that_waits_though_no_other_comes(when: str) -> None:
+    office = Office(longest_step_s=0.1)
+    stuck, other = office.hire("stuck"), office.hire("other")
+    first, second = (Gate(threading.Event(), threading.Event()) for _ in range(2))
+    stuck.put(first)
+    assert first.reached.wait(PATIENCE_S)
+    stuck.put(second)
+    if when == "before":
+        other.put(Item(1))
+        first.opened.set()
+        assert second.reached.wait(PATIENCE_S)
+    else:
+        first.opened.set()
+        assert second.reached.wait(PATIENCE_S)
+        other.put(Item(1))
+    office.boss.wait_for(1)
+    assert office.diary.wait_for(3)[-1][:2] == ("other", Item(1))  # type: ignore[index]
+    second.opened.set()
+    office.close()
+
+
+def test_a_step_that_nobody_waits_for_may_take_its_time() -> None:
+    office = Office(longest_step_s=0.05)
+    busy = office.hire("busy")
+    gate = Gate(threading.Event(), threading.Event())
+    busy.put(gate)
+    assert gate.reached.wait(PATIENCE_S)
+    time.sleep(0.1)
+    assert office.boss.messages == []
+    gate.opened.set()
+    office.close()
+
+
 def test_what_a_round_brings_after_it_was_given_up_counts_no_more() -> None:
     office = Office(longest_step_s=0.05)
     one, other = office.hire("one", in_rounds=True), office.hire("other")
