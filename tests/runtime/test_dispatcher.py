@@ -292,18 +292,6 @@ def test_who_is_stuck_is_given_up_for_a_message_that_waits_though_no_other_comes
     office.close()
 
 
-def test_a_step_that_nobody_waits_for_may_take_its_time() -> None:
-    office = Office(longest_step_s=0.05)
-    busy = office.hire("busy")
-    gate = Gate(threading.Event(), threading.Event())
-    busy.put(gate)
-    assert gate.reached.wait(PATIENCE_S)
-    time.sleep(0.1)
-    assert office.boss.messages == []
-    gate.opened.set()
-    office.close()
-
-
 def test_what_a_round_brings_after_it_was_given_up_counts_no_more() -> None:
     office = Office(longest_step_s=0.05)
     one, other = office.hire("one", in_rounds=True), office.hire("other")
