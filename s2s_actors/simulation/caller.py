@@ -67,8 +67,8 @@ class CallerSetup:
 class Caller:
     """Someone who calls, talks, listens and hangs up, all in virtual time.
 
-    What it is told to say waits until it has got a unit; then it is sent in order, sound as
-    fast as it plays. It stands for the client and for its connection: it does for the actors
+    What it is told to say waits until the server has greeted it; then it is sent in order,
+    sound as fast as it plays. It stands for the client and for its connection: it does for the actors
     what a connection does.
 
     Attributes:
@@ -93,6 +93,7 @@ class Caller:
         self._farewell: tuple[int, str] | None = None
         self._to_do: deque[Event | bytes] = deque()
         self._is_waiting = False
+        self._is_greeted = False
         self._has_left = False
         self._sent = 0
         pool.put(m.Claim(self.session_id, self, self._reply, setup.wish))
@@ -205,7 +206,7 @@ class Caller:
             return False
         if self._frames or self._farewell is not None or self._has_answer:
             return True
-        return self._granted is not None and bool(self._to_do) and not self._is_waiting
+        return self._is_greeted and bool(self._to_do) and not self._is_waiting
 
     @property
     def _has_answer(self) -> bool:
@@ -233,6 +234,7 @@ class Caller:
 
     def _receive(self, event: Event) -> None:
         self.log.append(Exchange("server", event))
+        self._is_greeted = self._is_greeted or event["type"] == "session.created"
         outputs = [
             {
                 "type": "function_call_output",
