@@ -11,7 +11,8 @@ from s2s_actors.actors.messages import Transcribe, Transcribed, TranscriptionFai
 from s2s_actors.actors.stage import Links, ModelStage
 from s2s_actors.backends.abilities import runs_here
 from s2s_actors.backends.base import Call, SttRequest
-from s2s_actors.protocol.audio import WIRE_RATE_HZ
+from s2s_actors.protocol.audio import WIRE_RATE_HZ, size_bytes
+from s2s_actors.protocol.input_audio import MAX_BUFFER_MS
 
 if TYPE_CHECKING:
     from s2s_actors.actors.load import Load
@@ -27,6 +28,8 @@ class SttActor(ModelStage):
     stage = "stt"
 
     limit_messages = 64
+    # As much as the input buffer holds: a turn is never too long to wait here.
+    limit_bytes = size_bytes(MAX_BUFFER_MS)
 
     def __init__(
         self, name: str, links: Links, backend: SpeechToText, load: Load | None = None

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from s2s_actors.protocol.turn_clock import TurnClock
     from statecharts.response import Status
 
+MAX_ASIDE = 16
+"""Responses out of band that may be open at once: each holds what it was given to read."""
 _ANSWERS_KEPT = 4
 _LAST_WORDS_MS = 1000
 _QUESTION_MS = 4000
@@ -122,6 +124,12 @@ class Answering:
                 "conversation_already_has_active_response",
                 f"Conversation already has an active response in progress: {current.id}. "
                 "Wait until the response is finished before creating a new one.",
+            )
+        if not plan.in_conversation and self._open.aside >= MAX_ASIDE:
+            raise ClientError(
+                "too_many_responses",
+                f"There are {MAX_ASIDE} open responses out of band already. "
+                "Wait until one is finished before creating a new one.",
             )
         run = ResponseRun(plan, self._desk, self.playback)
         if plan.in_conversation:

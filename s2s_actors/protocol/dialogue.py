@@ -189,6 +189,7 @@ class Dialogue:
             self.listening.response_asked_for()
         for entry in run.plan.unheard:
             self.listening.hear(entry, response_id=run.id)
+        run.plan.let_go_of_audio()
 
     def _truncate(self, event: ce.ItemTruncate) -> None:
         self._desk.conversation.truncate(

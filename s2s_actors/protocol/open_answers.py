@@ -32,6 +32,11 @@ class OpenAnswers:
         """The open response of the default conversation."""
         return next((run for run in self.runs.values() if run.plan.in_conversation), None)
 
+    @property
+    def aside(self) -> int:
+        """How many open responses are out of band."""
+        return sum(not run.plan.in_conversation for run in self.runs.values())
+
     def waiting(self) -> list[ResponseRun]:
         """Responses that wait for their context."""
         return [run for run in self.runs.values() if run.chart.waiting.is_active]

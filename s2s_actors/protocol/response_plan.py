@@ -117,6 +117,12 @@ class ResponsePlan:
         """Messages of the request with words that are not known yet."""
         return tuple(each for each in self.items or () if isinstance(each, Entry) and each.unheard)
 
+    def let_go_of_audio(self) -> None:
+        """The audio of the request has been passed on: nobody asks for it any more."""
+        for each in self.items or ():
+            if isinstance(each, Entry):
+                each.let_go_of_audio()
+
     def delivery(self) -> Delivery:
         """How its text becomes speech, if it does."""
         return Delivery(speaks=self.modality == "audio")

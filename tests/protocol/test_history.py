@@ -10,14 +10,16 @@ import msgspec
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import invariant
 
+from s2s_actors.protocol.answering import MAX_ASIDE
+from s2s_actors.protocol.entry import Entry
 from s2s_actors.protocol.history import HistoryLimits
+from s2s_actors.protocol.items import text_of
 from tests.protocol.playing import NATURAL_START, START, Player, error_of, speech, user_text
 from tests.protocol.test_any_sequence import AnySequence
 from tests.protocol.test_conduct_any_sequence import AnyNaturalSequence
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.conversation import Conversation
-    from s2s_actors.protocol.entry import Entry
 
 ITEM = "conversation.item."
 SECOND_BYTES = len(speech(1000))
@@ -121,6 +123,21 @@ def test_audio_out_of_band_is_not_kept() -> None:
     assert (entry.length_ms, entry.audio_bytes) == (1000, 0)
 
 
+def test_audio_in_the_request_of_a_response_is_passed_on_and_not_kept() -> None:
+    player = playing()
+    voice = {"type": "input_audio", "audio": base64.b64encode(speech(1000, 5)).decode()}
+    content = [voice, voice | {"transcript": "Known."}]
+    response_id = player.respond(conversation="none", input=[user_text("", content=content)])
+    (work,) = player.work.utterances.values()
+    assert work.pcm == speech(1000, 5)
+    run = player.dialogue.answering._open.run(response_id)
+    assert run is not None
+    assert [e.audio_bytes for e in run.plan.items or () if isinstance(e, Entry)] == [0]
+    player.hears(next(iter(player.work.utterances)), "Unknown.")
+    (item,) = player.work.generations[response_id].items
+    assert text_of(item) == "Unknown. Known."
+
+
 def test_what_a_deleted_item_still_gets_is_not_kept() -> None:
     player = playing()
     response_id = player.respond()
@@ -134,6 +151,16 @@ def test_what_a_deleted_item_still_gets_is_not_kept() -> None:
     player.send(ITEM + "delete", item_id=item_id)
     player.speaks(segment, speech(500))
     assert entry.audio_bytes == conversation_of(player).stored.audio_bytes == 0
+
+
+def test_responses_out_of_band_are_bounded_and_others_are_not_in_their_way() -> None:
+    player = playing()
+    aside = [player.respond(conversation="none") for _ in range(MAX_ASIDE)]
+    refused = player.send("response.create", response={"conversation": "none"}, event_id="e1")
+    assert error_of(refused)["code"] == "too_many_responses"
+    player.answers(player.respond(), "In the conversation.")
+    player.answers(aside[0], "Aside.")
+    player.respond(conversation="none")
 
 
 # --- items and words ------------------------------------------------------------------------

@@ -38,6 +38,11 @@ class Transcribe(Data):
     beginning: bool = False
     urgency: Urgency = field(default_factory=Urgency)
 
+    @property
+    def cost_bytes(self) -> int:
+        """Size for the lane's bound."""
+        return len(self.pcm)
+
 
 @dataclass(frozen=True, slots=True)
 class Transcribed(Marker):
