@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import stat
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from s2s_actors.errors import SetupError
+from s2s_actors.server.client_secrets import ClientSecrets
 from s2s_actors.server.door import Door
 from s2s_actors.server.keys import read_keys
 from s2s_actors.server.origin import Origins, is_origin
@@ -39,9 +42,13 @@ class Access:
         if settings.api_key_file is None and settings.open_to_all == "off":
             _refuse_openness(settings.host)
         self._key_file = settings.api_key_file
+        self._secret_files = (self._key_file, settings.tls_key or settings.tls_cert)
         keys = None if self._key_file is None else read_keys(Path(self._key_file))
-        self.door = Door(Origins(_origins(settings.allow_origin), settings.host), keys)
+        lends = settings.http_port is not None
+        secrets = ClientSecrets(time.monotonic) if lends else None
+        self.door = Door(Origins(_origins(settings.allow_origin), settings.host), keys, secrets)
         self.tls = _tls_of(settings)
+        self._warn_of_open_files()
 
     def reload(self) -> None:
         """Read keys and certificate again; sessions that run go on."""
@@ -53,7 +60,22 @@ class Access:
             logger.error("nothing was reloaded: %s", error.message)  # noqa: TRY400 - one line
             return
         self.door.keys = keys
+        self._warn_of_open_files()
         logger.info("keys and certificate were read again")
+
+    def _warn_of_open_files(self) -> None:
+        for name in self._secret_files:
+            if name is not None and _is_open(Path(name)):
+                logger.warning(
+                    "%s is open to every user of this machine: chmod o= mends that", name
+                )
+
+
+def _is_open(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH))
+    except OSError:
+        return False  # it went after it was read
 
 
 def _tls_of(settings: Settings) -> Tls | None:

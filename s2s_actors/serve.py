@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from s2s_actors.access import Access
 from s2s_actors.actors.board import Board
@@ -16,6 +16,7 @@ from s2s_actors.actors.conversation import ConversationRules
 from s2s_actors.actors.health import HealthLimits
 from s2s_actors.actors.hosts import Hosts
 from s2s_actors.actors.pool import PoolRules
+from s2s_actors.actors.ports import SessionWish
 from s2s_actors.actors.surroundings import Surroundings
 from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.actors.wiring import Plant
@@ -23,13 +24,16 @@ from s2s_actors.backends.abilities import context_tokens_of
 from s2s_actors.backends.base import BackendOptions
 from s2s_actors.backends.loading import load_models
 from s2s_actors.backends.mcp_base import NoMcp
+from s2s_actors.backends.mcp_hosts import HostList, McpOnHosts
 from s2s_actors.backends.mcp_http import HttpMcp
 from s2s_actors.backends.registry import BackendChoice, ModelSelection
+from s2s_actors.errors import SetupError
 from s2s_actors.protocol.conduct import PLAIN, Conduct
 from s2s_actors.protocol.history import HistoryLimits
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.server.app import PoolWatch, serve
+from s2s_actors.server.companion import CompanionPlan
 from s2s_actors.server.descriptors import room_for
 from s2s_actors.server.event_loop import run_loop
 from s2s_actors.server.listener import bind
@@ -75,11 +79,11 @@ def _run(settings: Settings) -> int:
     # All that the process did so far was to import, on one thread.
     began_s = time.perf_counter() - time.process_time()
     # Before the models are loaded: a key that is missing or a port in use should not cost a minute.
-    access = Access(settings)
+    access, mcp = Access(settings), _mcp(settings)
     sock = bind(settings.host, settings.port)
+    http_sock = _bind_http(settings, sock)
     models = _loaded(settings, sock)
     board, clock, pool_watch = Board(), SystemClock(), PoolWatch()
-    mcp: McpGateway = HttpMcp() if settings.mcp == "on" else NoMcp()
     built = plant(settings, models, board, clock, mcp)
     pool = built.start_pool(pool_watch)
     try:
@@ -93,7 +97,8 @@ def _run(settings: Settings) -> int:
                 sock=sock,
                 on_hangup=access.reload,
                 pool_watch=pool_watch,
-                on_listening=lambda port: _announce(_address(settings, port), began_s),
+                companion=_companion(settings, built, http_sock),
+                on_listening=lambda port: _announce(_address(settings, port, "ws"), began_s),
             )
         )
     finally:
@@ -108,6 +113,30 @@ def _run(settings: Settings) -> int:
     if busy:
         _leave_at_once(busy, code)
     return code
+
+
+def _bind_http(settings: Settings, sock: socket.socket) -> socket.socket | None:
+    """Take the second port; the first one is given back if that fails."""
+    if settings.http_port is None:
+        return None
+    try:
+        return bind(settings.host, settings.http_port, "--http-port")
+    except SetupError:
+        sock.close()
+        raise
+
+
+def _companion(
+    settings: Settings, built: Plant, sock: socket.socket | None
+) -> CompanionPlan | None:
+    if sock is None:
+        return None
+    start = built.conversation.start(SessionWish(), session_id="", now_s=0)
+
+    def announce(port: int) -> None:
+        _progress(f"plain HTTP on {_address(settings, port, 'http')}")
+
+    return CompanionPlan(sock, start, announce)
 
 
 def _loaded(settings: Settings, sock: socket.socket) -> Models:
@@ -132,6 +161,14 @@ def _leave_at_once(busy: list[str], code: int) -> NoReturn:
         logger.warning("leaving behind what does not stop: %s", ", ".join(busy))
     logging.shutdown()
     os._exit(finish_streams(code))
+
+
+def _mcp(settings: Settings) -> McpGateway:
+    if settings.mcp == "off":
+        return NoMcp()
+    if settings.mcp_hosts is None:
+        return HttpMcp()
+    return McpOnHosts(HttpMcp(), HostList(settings.mcp_hosts))
 
 
 def model_selection(settings: Settings) -> ModelSelection:
@@ -235,16 +272,16 @@ def _progress(line: str) -> None:
         print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _address(settings: Settings, port: int) -> str:
-    scheme = "ws" if settings.tls_cert is None else "wss"
+def _address(settings: Settings, port: int, scheme: Literal["ws", "http"]) -> str:
+    secure = "" if settings.tls_cert is None else "s"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"{scheme}://{host}:{port}/v1/realtime"
+    return f"{scheme}{secure}://{host}:{port}/v1"
 
 
 def _announce(address: str, began_s: float) -> None:
     _progress(f"ready after {time.perf_counter() - began_s:.1f} s")
     try:
-        print(f"listening on {address}", flush=True)  # noqa: T201
+        print(f"listening on {address}/realtime", flush=True)  # noqa: T201
     except OSError as error:
         give_up(sys.stdout)
         logger.warning("standard output can't be told where to find us: %s", error.strerror)

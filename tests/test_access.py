@@ -69,3 +69,15 @@ def test_what_is_of_no_use_is_named(given: dict[str, str], named: str) -> None:
 def test_several_origins_may_be_allowed() -> None:
     door = Access(Settings(allow_origin="https://a.example, https://b.example")).door
     assert door._origins.allowed == {"https://a.example", "https://b.example"}
+
+
+def test_a_key_file_that_all_users_can_read_is_told_in_one_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = key_file(tmp_path, "a")
+    path.chmod(0o640)
+    access = Access(Settings(api_key_file=str(path)))
+    assert caplog.messages == []
+    path.chmod(0o644)
+    access.reload()
+    assert [each for each in caplog.messages if str(path) in each and "chmod" in each]

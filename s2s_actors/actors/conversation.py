@@ -14,6 +14,7 @@ from s2s_actors.protocol.history import USUAL, HistoryLimits
 from s2s_actors.protocol.session_start import SessionStart
 
 if TYPE_CHECKING:
+    from s2s_actors.actors.ports import SessionWish
     from s2s_actors.actors.surroundings import Surroundings
     from s2s_actors.runtime.outlet import Outlet
 
@@ -39,6 +40,28 @@ class ConversationRules:
     context_tokens: int | None = None
     conduct: Conduct = NATURAL
     history: HistoryLimits = USUAL
+
+    def start(self, wish: SessionWish, session_id: str, now_s: float) -> SessionStart:
+        """How a session begins.
+
+        Args:
+            wish: What its client asks for.
+            session_id: Its id.
+            now_s: The time, as Unix time.
+        """
+        return SessionStart(
+            session_id=session_id,
+            model=wish.model or self.model,
+            stt_model=self.stt_model,
+            transcription=wish.transcription,
+            instructions=self.instructions,
+            max_duration_s=self.max_duration_s,
+            context_tokens=self.context_tokens,
+            conduct=PLAIN if wish.plain else self.conduct,
+            history=self.history,
+            settings=wish.settings,
+            expires_at=int(now_s + self.max_duration_s),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +104,7 @@ class ConversationActor(StageActor):
     def open_session(self, bind: m.Bind) -> None:
         """Greet the client."""
         assert isinstance(bind, m.OpenConversation)
-        start = SessionStart(
-            session_id=bind.lease.session_id,
-            model=bind.wish.model or self._rules.model,
-            stt_model=self._rules.stt_model,
-            transcription=bind.wish.transcription,
-            instructions=self._rules.instructions,
-            max_duration_s=self._rules.max_duration_s,
-            context_tokens=self._rules.context_tokens,
-            conduct=PLAIN if bind.wish.plain else self._rules.conduct,
-            history=self._rules.history,
-            settings=bind.wish.settings,
-            expires_at=int(self.around.clock.wall_s() + self._rules.max_duration_s),
-        )
+        start = self._rules.start(bind.wish, bind.lease.session_id, self.around.clock.wall_s())
         self._open = OpenSession(self, bind, Dialogue(start))
         self._open.dialogue.open()
         self._open.carry_out()

@@ -16,11 +16,13 @@ from s2s_actors.server.signals import handling_signals
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractAsyncContextManager
 
     from s2s_actors.actors.board import Board
     from s2s_actors.actors.health import Health
     from s2s_actors.backends.base import Backend
     from s2s_actors.runtime.outlet import Outlet
+    from s2s_actors.server.companion import CompanionPlan
     from s2s_actors.server.options import ServerOptions
 
 logger = logging.getLogger(__name__)
@@ -88,6 +90,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
     sock: socket.socket | None = None,
     stop: Stop | None = None,
     pool_watch: PoolWatch | None = None,
+    companion: CompanionPlan | None = None,
     on_listening: Callable[[int], None] | None = None,
     on_hangup: Callable[[], None] | None = None,
 ) -> None:
@@ -105,6 +108,7 @@ async def serve(  # noqa: PLR0913 - where the process is put together
         sock: A socket from :func:`~s2s_actors.server.listener.bind`.
         stop: For who embeds the server and has no signals.
         pool_watch: The pool's supervisor.
+        companion: A second port, for plain HTTP.
         on_listening: Called once with the real port.
         on_hangup: Called at SIGHUP, if this is the main thread.
 
@@ -122,7 +126,10 @@ async def serve(  # noqa: PLR0913 - where the process is put together
         show_session_ids=options.session_ids_shown,
     )
     with handling_signals(stop.ask, on_hangup):
-        async with Listener(options, pool, endpoints, health, sock=sock) as listener:
+        async with (
+            Listener(options, pool, endpoints, health, sock=sock) as listener,
+            _beside(companion, options, endpoints, health),
+        ):
             await _open_doors(pool, stop)
             logger.info("listening on %s port %d", options.host, listener.port)
             if on_listening is not None and not stop.force.is_set():
@@ -133,6 +140,14 @@ async def serve(  # noqa: PLR0913 - where the process is put together
             # now is told why there is no session.
             await _drain(pool, stop)
     logger.info("stopped")
+
+
+def _beside(
+    companion: CompanionPlan | None, options: ServerOptions, endpoints: Endpoints, health: Health
+) -> AbstractAsyncContextManager[None]:
+    if companion is None:
+        return contextlib.nullcontext()
+    return companion.listening(options, endpoints, health.now_s)
 
 
 async def _open_doors(pool: Outlet, stop: Stop) -> None:

@@ -11,12 +11,12 @@ from websockets.exceptions import ConnectionClosed
 
 from s2s_actors.actors.messages import CancelClaim, Claim
 from s2s_actors.actors.messages import EndSession as EndSessionMessage
-from s2s_actors.actors.ports import ClaimReply, Granted, Refused, SessionWish
+from s2s_actors.actors.ports import ClaimReply, Granted, Refused
 from s2s_actors.protocol.codec import encode
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.server_events import server_error
 from s2s_actors.runtime.reply import ReplyPort
-from s2s_actors.server.handshake import target_of
+from s2s_actors.server.handshake import target_of, wish_of
 from s2s_actors.server.intake import Intake
 from s2s_actors.server.outbox import Farewell, Outbox
 from s2s_actors.server.queue_news import QueueNews
@@ -113,11 +113,7 @@ class Connection:
     def _claim(self) -> Claim:
         assert self._ws.request is not None
         target = target_of(self._ws.request)
-        wish = SessionWish(
-            target.model,
-            transcription=target.intent == "transcription",
-            plain=target.conduct == "plain",
-        )
+        wish = wish_of(target, self._ws.lent)
         news = QueueNews(self._outbox) if target.queue_events == "1" else None
         return Claim(self._session_id, self._outbox, self._reply, wish, news)
 

@@ -6,12 +6,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from s2s_actors.server.answers import error_response
+from s2s_actors.server.client_secrets import PREFIX
 from s2s_actors.server.origin import Origins
 
 if TYPE_CHECKING:
     from websockets.datastructures import Headers
     from websockets.http11 import Response
 
+    from s2s_actors.server.client_secrets import ClientSecrets, Lent
     from s2s_actors.server.keys import ApiKey, KeyRing
 
 __all__ = ["Door"]
@@ -31,18 +33,28 @@ class Door:
     Args:
         origins: Pages that may.
         keys: Keys that may; None if nobody needs one.
+        secrets: What keys have lent to others; None where they lend nothing.
     """
 
-    def __init__(self, origins: Origins | None = None, keys: KeyRing | None = None) -> None:
+    def __init__(
+        self,
+        origins: Origins | None = None,
+        keys: KeyRing | None = None,
+        secrets: ClientSecrets | None = None,
+    ) -> None:
         self._origins = origins or Origins()
         self.keys = keys
+        self.secrets = secrets
 
-    def refuse(self, headers: Headers, key: ApiKey | None) -> Response | None:
+    def refuse(
+        self, headers: Headers, key: ApiKey | None, lent: Lent | None = None
+    ) -> Response | None:
         """Why a request may not open a session; None if it may.
 
         Args:
             headers: Those of the request.
             key: What :meth:`key_of` found in them.
+            lent: What :meth:`lent_to` found in them, where that is enough.
         """
         if not self._origins.lets_in(headers.get("Origin"), headers.get("Host")):
             return error_response(
@@ -50,7 +62,7 @@ class Door:
                 "origin_not_allowed",
                 "This page may not use the server; its operator can allow that.",
             )
-        if self.keys is not None and key is None:
+        if key is None and lent is None and (self.keys is not None or self._is_lent(headers)):
             response = error_response(
                 HTTPStatus.UNAUTHORIZED,
                 "invalid_api_key",
@@ -66,6 +78,18 @@ class Door:
             return None
         found = (self.keys.find(secret) for secret in _secrets(headers))
         return next((key for key in found if key is not None), None)
+
+    def lent_to(self, headers: Headers) -> Lent | None:
+        """What the client secret of a request stands for; None without a valid one."""
+        if self.secrets is None:
+            return None
+        found = (self.secrets.find(secret, self.keys) for secret in _secrets(headers))
+        return next((lent for lent in found if lent is not None), None)
+
+    def _is_lent(self, headers: Headers) -> bool:
+        """Whether it looks like a client secret, so that its settings would be missed."""
+        shown = _secrets(headers) if self.secrets is not None else []
+        return any(secret.startswith(PREFIX) for secret in shown)
 
 
 def _secrets(headers: Headers) -> list[str]:

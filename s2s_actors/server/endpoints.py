@@ -90,13 +90,18 @@ class Endpoints:
         """Count a client that was sent away before there was a session to ask for."""
         self._board.tally.refused(_DOOR_REFUSALS.get(status, "invalid_request"))
 
-    def not_found(self, path: str) -> Response:
-        """Say which paths there are."""
+    @property
+    def paths(self) -> list[str]:
+        """All that is answered here."""
+        return sorted([*self._routes, "/v1/pool"])
+
+    def not_found(self, path: str, paths: list[str] | None = None) -> Response:
+        """Say which paths there are; by default those of the websocket's port."""
         return error_response(
             HTTPStatus.NOT_FOUND,
             "not_found",
             f"There is nothing at {path[:200]}.",
-            paths=sorted([*self._routes, "/v1/pool", "/v1/realtime"]),
+            paths=sorted(paths or [*self.paths, "/v1/realtime"]),
         )
 
     def _health(self) -> Response:

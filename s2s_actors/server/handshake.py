@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from websockets.typing import Subprotocol
 
+from s2s_actors.actors.ports import SessionWish
 from s2s_actors.server.answers import error_response
 from s2s_actors.server.door import Door
 from s2s_actors.server.insight import insight_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection
     from websockets.http11 import Request, Response
 
+    from s2s_actors.server.client_secrets import Lent
     from s2s_actors.server.endpoints import Endpoints
     from s2s_actors.server.peer import PeerConnection
 
@@ -99,10 +101,13 @@ class Gate:
 
     def _let_in(self, connection: PeerConnection, request: Request) -> Response | None:
         # Looked up once: keys may change before the session begins.
-        key = self._door.key_of(request.headers)
-        refused = self._door.refuse(request.headers, key)
+        door, headers = self._door, request.headers
+        key = door.key_of(headers)
+        lent = door.lent_to(headers) if key is None else None
+        refused = door.refuse(headers, key, lent)
         if refused is None:
-            connection.key = key
+            connection.key = lent.key if lent else key
+            connection.lent = lent
         else:
             self._endpoints.count_refusal(HTTPStatus(refused.status_code))
         return refused
@@ -111,6 +116,20 @@ class Gate:
 def target_of(request: Request) -> Target:
     """What a request that passed the gate asks for."""
     return Target.parse(urlsplit(request.path).query)
+
+
+def wish_of(target: Target, lent: Lent | None) -> SessionWish:
+    """What a client asks for, by its URL and by the client secret that it was given."""
+    settings = None if lent is None else lent.settings()
+    transcription = target.intent == "transcription"
+    if settings is not None:
+        transcription = settings["type"] == "transcription"
+    return SessionWish(
+        target.model or (settings or {}).get("model"),
+        transcription=transcription,
+        plain=target.conduct == "plain",
+        settings=settings,
+    )
 
 
 def select_subprotocol(

@@ -87,6 +87,10 @@ class KeyRing:
                 found = key
         return found
 
+    def with_hash(self, hash_: str) -> ApiKey | None:
+        """The key that has this hash, None if there is none (any more)."""
+        return next((key for key in self._keys if key.hash == hash_), None)
+
 
 def hash_of(secret: str) -> str:
     """What a key file has of a secret."""

@@ -41,8 +41,13 @@ logger = logging.getLogger(__name__)
 _STRANGERS: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
 
-def bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int, flag: str = "--port") -> socket.socket:
     """Take the port without listening yet, so that a conflict shows before models are loaded.
+
+    Args:
+        host: Name or address.
+        port: 0 lets the system choose.
+        flag: What the operator has set it with.
 
     Raises:
         SetupError: The address is unknown, in use or not allowed.
@@ -53,22 +58,23 @@ def bind(host: str, port: int) -> socket.socket:
         )[0]
         sock = socket.socket(family, kind, proto)
     except OSError as error:
-        raise _unusable(host, port, error) from None
+        raise unusable(host, port, error, flag) from None
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(address)
     except OSError as error:
         sock.close()
-        raise _unusable(host, port, error) from None
+        raise unusable(host, port, error, flag) from None
     sock.settimeout(0)
     return sock
 
 
-def _unusable(host: str, port: int, error: OSError) -> SetupError:
+def unusable(host: str, port: int, error: OSError, flag: str = "--port") -> SetupError:
+    """What to tell the operator of a port that can't be listened on."""
     if error.errno == errno.EADDRINUSE:
         return SetupError(
             f"port {port} on {host} is in use",
-            hint="stop the other server, or choose another port with --port (0: any free one)",
+            hint=f"stop the other server, or choose another port with {flag} (0: any free one)",
         )
     return SetupError(f"can't listen on {host} port {port}: {error.strerror or error}")
 
@@ -122,7 +128,7 @@ class Listener:
             self._sock.listen()
         except OSError as error:
             self._sock.close()
-            raise _unusable(options.host, options.port, error) from None
+            raise unusable(options.host, options.port, error) from None
         self._server = await serve_websockets(
             self._handle,
             sock=self._sock,

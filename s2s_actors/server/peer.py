@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from websockets.http11 import Response
 
+    from s2s_actors.server.client_secrets import Lent
     from s2s_actors.server.crowd import Crowd
     from s2s_actors.server.keys import ApiKey
 
@@ -38,13 +39,15 @@ class PeerConnection(ServerConnection):
 
     Attributes:
         gone: Done when the peer is.
-        key: The key that it showed, None if nobody needs one.
+        key: The key that it showed or was lent, None if nobody needs one.
+        lent: The client secret that it showed, None without one.
     """
 
     def __init__(self, *args: Any, peers: set[PeerConnection], crowd: Crowd, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.gone: asyncio.Future[None] = self.loop.create_future()
         self.key: ApiKey | None = None
+        self.lent: Lent | None = None
         self._peers = peers
         self._crowd = crowd
         self._place = ""

@@ -20,6 +20,13 @@ class ListeningSettings:
         "Address to listen on; 0.0.0.0 is every IPv4 address of the machine.",
     )
     port: int = setting(8765, Whole(0, 65535), "Port to listen on; 0 takes any free one.")
+    http_port: int | None = setting(
+        None,
+        Whole(0, 65535),
+        "Second port, for plain HTTP: all that the first one tells, and client secrets for "
+        "browsers.",
+        default_text="none",
+    )
     max_frame_bytes: int = setting(
         32 * MIB, Size(1024, 1024 * MIB), "Largest websocket message taken from a client."
     )
