@@ -25,6 +25,7 @@ from s2s_actors.cli.conversing import demo, pool, talk
 from s2s_actors.cli.diagrams import diagram
 from s2s_actors.cli.doctor import doctor
 from s2s_actors.cli.failure import CommandFailed
+from s2s_actors.cli.keys import key
 from s2s_actors.cli.serving import serve_command
 from s2s_actors.cli.teaching import taught
 from s2s_actors.errors import S2SError, SetupError
@@ -83,7 +84,7 @@ def build_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback(invoke_without_command=True)(_main)
-    for command in (serve_command(), talk, demo, bench, pool, diagram, doctor):
+    for command in (serve_command(), talk, demo, bench, pool, key, diagram, doctor):
         app.command(help=command.__doc__)(command)
     return app
 

@@ -182,7 +182,7 @@ bench.__doc__ = taught(
     "Measure what a caller would feel, on any Realtime server.\n\n"
     "Speaks to it in real time, as a microphone does, and shows how long answers take (p50, p90, "
     "p99), whom it cuts off, how it takes interruptions and noise. Exit code 1: something could "
-    "not be measured.",
+    "not be measured. A server that wants a key gets the one in S2S_API_KEY.",
     "s2s-actors bench",
     "s2s-actors bench --scenario all --html bench.html",
     "s2s-actors bench --sessions 8 --turns 20 --json bench.json",

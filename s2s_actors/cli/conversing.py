@@ -60,7 +60,9 @@ def talk(  # noqa: PLR0913 - one for each flag
 
 talk.__doc__ = taught(
     "Talk with a running server, by file or by microphone.\n\n"
-    "Microphone and speaker need the extra s2s_actors[microphone].",
+    "Microphone and speaker need the extra s2s_actors[microphone]. "
+    "A server that wants a key gets the one in the environment variable S2S_API_KEY; "
+    "SSL_CERT_FILE names a certificate to trust.",
     "s2s-actors talk",
     "s2s-actors talk --input question.wav --output answer.wav",
     's2s-actors talk --say "What is the capital of France?"',
@@ -116,7 +118,9 @@ def pool(
 
 
 pool.__doc__ = taught(
-    "Show every unit of a running server and what it does.",
+    "Show every unit of a running server and what it does.\n\n"
+    "A server that wants a key gets the one in the environment variable S2S_API_KEY, and shows "
+    "less without one.",
     "s2s-actors pool",
     "s2s-actors pool --watch",
     "s2s-actors pool --json --url http://192.0.2.7:8765",

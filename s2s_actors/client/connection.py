@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from s2s_actors.client.address import is_loopback, realtime_url
+from s2s_actors.client.credentials import KEY_HINT, TRUST_HINT, authorization
 from s2s_actors.client.record import Closed, parse_event
 from s2s_actors.errors import CapacityError, SetupError
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Connection", "Knock", "connected", "knocking", "session_update"]
 
 _TRY_AGAIN_LATER: Final = 1013
+_TOO_BUSY: Final = frozenset({429, 503})
 _CLOSE_TIMEOUT_S: Final = 2.0
 _SERVER_VAD: Final[Mapping[str, object]] = {"type": "server_vad"}
 _START_HINT: Final = "start one with: s2s-actors serve"
@@ -129,10 +132,19 @@ async def knocking(url: str, *, timeout_s: float) -> AsyncIterator[Knock]:
         await _close(socket)
 
 
+class _Connect(connect):
+    """Opens a websocket, and takes no key to where a redirect leads."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """The error itself, where a key was sent."""
+        return exc if self.additional_headers else super().process_redirect(exc)
+
+
 async def _open(address: str, timeout_s: float) -> ClientConnection:
     try:
-        return await connect(
+        return await _Connect(
             address,
+            additional_headers=authorization(),
             proxy=None if is_loopback(address) else True,
             open_timeout=timeout_s,
             close_timeout=_CLOSE_TIMEOUT_S,
@@ -147,6 +159,9 @@ async def _open(address: str, timeout_s: float) -> ClientConnection:
         raise _refused(address, error) from error
     except InvalidHandshake as error:
         raise SetupError(f"{address} is no websocket server ({error})") from error
+    except ssl.SSLCertVerificationError as error:
+        message = f"{address} is not to be trusted ({error.verify_message})"
+        raise SetupError(message, hint=TRUST_HINT) from error
     except OSError as error:
         raise SetupError(f"can't reach {address}: {error.strerror or error}") from error
 
@@ -155,7 +170,9 @@ def _refused(address: str, error: InvalidStatus) -> SetupError | CapacityError:
     response = error.response
     body = bytes(response.body or b"").decode(errors="replace").strip().partition("\n")[0]
     message = f"{address} answers HTTP {response.status_code} {body or response.reason_phrase}"
-    return CapacityError(message) if response.status_code == 503 else SetupError(message)
+    if response.status_code in _TOO_BUSY:
+        return CapacityError(message)
+    return SetupError(message, hint=KEY_HINT if response.status_code == 401 else None)
 
 
 async def _close(socket: ClientConnection) -> None:

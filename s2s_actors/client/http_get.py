@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import ssl
 from http.client import HTTPException
 from typing import Final
 from urllib.error import HTTPError, URLError
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 from s2s_actors.client.address import is_loopback
+from s2s_actors.client.credentials import KEY_HINT, TRUST_HINT, authorization
 from s2s_actors.errors import SetupError
 
 __all__ = ["get_json"]
@@ -23,17 +25,20 @@ def get_json(address: str) -> dict[str, object]:
     Raises:
         SetupError: Nobody answers, or not with a JSON object.
     """
+    request = Request(address)  # noqa: S310 - our own address, or the one that was typed
+    for name, value in authorization().items():
+        request.add_unredirected_header(name, value)
     opener = build_opener(*([ProxyHandler({})] if is_loopback(address) else []))
     try:
-        with opener.open(address, timeout=_TIMEOUT_S) as response:
+        with opener.open(request, timeout=_TIMEOUT_S) as response:
             answer = json.load(response)
     except HTTPError as error:
         with error:  # it holds the connection
-            raise SetupError(f"{address} answers HTTP {error.code} {error.reason}") from error
+            hint = KEY_HINT if error.code == 401 else None
+            message = f"{address} answers HTTP {error.code} {error.reason}"
+            raise SetupError(message, hint=hint) from error
     except URLError as error:
-        if isinstance(error.reason, ConnectionRefusedError):
-            raise SetupError(f"nothing listens at {address}", hint=_START_HINT) from error
-        raise SetupError(f"can't reach {address}: {error.reason}") from error
+        raise _unreachable(address, error) from error
     except TimeoutError as error:
         raise SetupError(f"{address} did not answer within {_TIMEOUT_S:g} s") from error
     except (OSError, HTTPException, ValueError) as error:
@@ -41,3 +46,12 @@ def get_json(address: str) -> dict[str, object]:
     if not isinstance(answer, dict):
         raise SetupError(f"{address} does not answer as our server does")
     return answer
+
+
+def _unreachable(address: str, error: URLError) -> SetupError:
+    if isinstance(error.reason, ConnectionRefusedError):
+        return SetupError(f"nothing listens at {address}", hint=_START_HINT)
+    if isinstance(error.reason, ssl.SSLCertVerificationError):
+        message = f"{address} is not to be trusted ({error.reason.verify_message})"
+        return SetupError(message, hint=TRUST_HINT)
+    return SetupError(f"can't reach {address}: {error.reason}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from s2s_actors.server.keys import ApiKey
 
 _LINGER_S = 1.0
-"""How long who is turned away may take to read why."""
+"""How long who is turned away may take to ask, and to read why not."""
 _LONGEST_METHOD_BYTES = 16
 
 
@@ -52,7 +52,7 @@ class PeerConnection(ServerConnection):
         self._crowd = crowd
         self._place = ""
         self._is_newcomer = False
-        self._turned_away = False
+        self._turned_away: Response | None = None
         self._lingers: asyncio.TimerHandle | None = None
         self._head: bytearray | None = bytearray()
         self._refused = False
@@ -82,7 +82,13 @@ class PeerConnection(ServerConnection):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; the first of them say whether this is a request that is served."""
-        if self._refused or self._turned_away:
+        if self._refused:
+            return
+        if self._turned_away is not None:
+            # Not before something has come: some clients fail over an answer to what they are
+            # about to ask.
+            self._refused = True
+            _say_last(self.transport, self._turned_away)
             return
         if self._head is not None:
             self._head += data
@@ -106,7 +112,7 @@ class PeerConnection(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         """Take the end of the TCP connection."""
         self._peers.discard(self)
-        if self._turned_away:
+        if self._turned_away is not None:
             if self._lingers is not None:
                 self._lingers.cancel()
                 self._crowd.lingered()
@@ -118,7 +124,7 @@ class PeerConnection(ServerConnection):
 
     def eof_received(self) -> None:
         """Take the end of what the peer sends."""
-        if not self._turned_away:
+        if self._turned_away is None:
             super().eof_received()
 
     def _settle(self) -> None:
@@ -128,12 +134,11 @@ class PeerConnection(ServerConnection):
 
     def _turn_away(self, transport: asyncio.Transport, refusal: Response) -> None:
         self.transport = transport
-        self._turned_away = True
-        if not self._crowd.linger():
+        self._turned_away = refusal
+        if self._crowd.linger():
+            self._lingers = self.loop.call_later(_LINGER_S, transport.abort)
+        else:
             transport.abort()
-            return
-        self._lingers = self.loop.call_later(_LINGER_S, transport.abort)
-        _say_last(transport, refusal)
 
     def _leave(self) -> None:
         if not self.gone.done():

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from s2s_actors.client.credentials import API_KEY_ENV
 from s2s_actors.errors import SetupError
 from s2s_actors.settings.setting import ENV_PREFIX, Setting
 from s2s_actors.settings.table import SETTINGS, Settings
@@ -31,7 +32,7 @@ __all__ = [
 
 CONFIG_ENV: Final = "S2S_CONFIG"
 DEBUG_ENV: Final = "S2S_DEBUG"
-_NO_SETTINGS: Final = frozenset({CONFIG_ENV, DEBUG_ENV})
+_NO_SETTINGS: Final = frozenset({CONFIG_ENV, DEBUG_ENV, API_KEY_ENV})
 
 
 @dataclass(frozen=True, slots=True)

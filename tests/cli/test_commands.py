@@ -22,7 +22,7 @@ from statecharts import CHARTS, render
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COMMANDS = ("serve", "talk", "demo", "pool", "diagram", "doctor")
+COMMANDS = ("serve", "talk", "demo", "pool", "key", "diagram", "doctor")
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch

@@ -38,7 +38,7 @@ def test_help_is_on_standard_output_and_mentions_every_command() -> None:
     done = s2s_actors("--help")
     assert done.returncode == 0
     assert done.stderr == ""
-    for command in ("serve", "talk", "demo", "pool", "diagram", "doctor"):
+    for command in ("serve", "talk", "demo", "pool", "key", "diagram", "doctor"):
         assert f"\n  {command} " in done.stdout
 
 

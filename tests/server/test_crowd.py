@@ -150,15 +150,21 @@ def test_connections_beyond_the_limit_get_an_answer_and_the_others_go_on() -> No
 def test_who_is_turned_away_and_stays_is_cut_and_does_not_hold_up_the_end() -> None:
     async def scenario() -> None:
         async with listening(FakePool(), max_connections=0) as port:
-            first = await RawClient.open(port, handshake=False)
-            assert b" 503 " in await first.read_to_end()
+            silent = await RawClient.open(port, handshake=False)
+            assert await silent.read_to_end() == b""
+            await silent.close()
+            talkative = await RawClient.open(port, handshake=False)
+            talkative.send(REQUEST)
+            assert b" 503 " in await talkative.reader.readuntil(b"\r\n\r\n")
             async with asyncio.timeout(PATIENCE_S):
-                while not first.writer.transport.is_closing():
-                    first.send(b"x" * 1000)
+                while not talkative.writer.transport.is_closing():
+                    talkative.send(b"x" * 1000)
                     await asyncio.sleep(0)
-            second = await RawClient.open(port, handshake=False)
-            await second.reader.readuntil(b"\r\n\r\n")
-        await second.close()
+            await talkative.close()
+            last = await RawClient.open(port, handshake=False)
+            last.send(REQUEST)
+            await last.reader.readuntil(b"\r\n\r\n")
+        await last.close()
 
     run(scenario())
 
