@@ -60,7 +60,7 @@ class Refused:
     """No unit for this client.
 
     Attributes:
-        code: Protocol error code: ``session_limit_reached`` or ``server_shutting_down``.
+        code: Protocol error code, such as ``session_limit_reached``.
         message: Text for a person.
         close_code: Websocket close code: 1013 (try again later) or 1001 (going away).
         retry_after_s: Hint when to try again, if one is known.
