@@ -33,10 +33,14 @@ class AudioMeter:
     G.711 is measured as if all of its audio were G.711 from then on: whether a change of format
     was accepted is decided elsewhere and later, and nobody shall get six minutes for one
     by asking for changes that are refused.
+
+    Args:
+        settings: What the session begins with, as in ``session.update``; None for the defaults.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: dict[str, Any] | None = None) -> None:
         self._bytes_per_s = _PCM_BYTES_PER_S
+        self._take(settings or {})
 
     def length_s(self, event: ClientEvent) -> float:
         """Seconds of audio in an event; 0 in most."""
@@ -49,9 +53,12 @@ class AudioMeter:
                 messages = (item for item in items if isinstance(item, Message))
                 return self._seconds(sum(_audio_in(each.content) for each in messages))
             case SessionUpdate(session=session):
-                if _format_of(session) in _G711:
-                    self._bytes_per_s = _G711_BYTES_PER_S
+                self._take(session)
         return 0.0
+
+    def _take(self, settings: dict[str, Any]) -> None:
+        if _format_of(settings) in _G711:
+            self._bytes_per_s = _G711_BYTES_PER_S
 
     def _seconds(self, base64_chars: int) -> float:
         return base64_chars * 3 / 4 / self._bytes_per_s

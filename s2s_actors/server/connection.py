@@ -16,6 +16,7 @@ from s2s_actors.protocol.codec import encode
 from s2s_actors.protocol.ids import new_id
 from s2s_actors.protocol.server_events import server_error
 from s2s_actors.runtime.reply import ReplyPort
+from s2s_actors.server.audio_meter import AudioMeter
 from s2s_actors.server.handshake import target_of, wish_of
 from s2s_actors.server.intake import Intake
 from s2s_actors.server.outbox import Farewell, Outbox
@@ -73,7 +74,8 @@ class Connection:
             health=health,
         )
         self._visit = visit
-        self._intake = Intake(self._outbox, health.now_s, visit)
+        meter = AudioMeter(None if ws.lent is None else ws.lent.settings())
+        self._intake = Intake(self._outbox, health.now_s, visit, meter)
         self._holds = False  # a claim or a unit
 
     async def run(self) -> None:

@@ -9,13 +9,13 @@ from s2s_actors.errors import ClientError
 from s2s_actors.protocol.codec import decode, encode
 from s2s_actors.protocol.server_events import client_error, server_error
 from s2s_actors.runtime.outlet import LaneFullError
-from s2s_actors.server.audio_meter import AudioMeter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from s2s_actors.actors.ports import Granted
     from s2s_actors.protocol.client_events import ClientEvent
+    from s2s_actors.server.audio_meter import AudioMeter
     from s2s_actors.server.limits import Visit
     from s2s_actors.server.outbox import Outbox
 
@@ -34,18 +34,21 @@ class Intake:
     Audio beyond what the client's key may send is not passed on, and ends the session.
     """
 
-    def __init__(self, outbox: Outbox, now_s: Callable[[], float], visit: Visit) -> None:
+    def __init__(
+        self, outbox: Outbox, now_s: Callable[[], float], visit: Visit, meter: AudioMeter
+    ) -> None:
         """Begin without a unit.
 
         Args:
             outbox: Takes the answers.
             now_s: The process's clock.
             visit: Counts the audio.
+            meter: Tells how much there is.
         """
         self._outbox = outbox
         self._now_s = now_s
         self._visit = visit
-        self._meter = AudioMeter()
+        self._meter = meter
         self._granted: Granted | None = None
         self._early: list[str | bytes] = []
         self._early_bytes = 0

@@ -55,6 +55,11 @@ def test_telephone_audio_is_six_times_as_long_for_its_bytes(law: str) -> None:
     assert length_s(meter, **APPEND) == pytest.approx(6.0, abs=0.001)
 
 
+def test_a_session_may_begin_with_telephone_audio() -> None:
+    meter = AudioMeter({"audio": {"input": {"format": {"type": "audio/pcmu"}}}})
+    assert length_s(meter, **APPEND) == pytest.approx(6.0, abs=0.001)
+
+
 def test_a_change_that_may_be_refused_makes_no_audio_cheaper() -> None:
     meter = AudioMeter()
     length_s(meter, **update({"type": "audio/pcmu"}))
