@@ -167,7 +167,9 @@ class VadActor(StageActor):
 
     @property
     def _has_enough(self) -> bool:
-        return self._ear is not None and self._ear.framing.has_enough
+        if self._ear is None or self._scope.cancelled:  # nobody will listen to what there is
+            return False
+        return self._ear.framing.has_enough
 
     # ------------------------------------------------------------------------------------------
 

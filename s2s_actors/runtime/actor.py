@@ -214,12 +214,18 @@ class Actor(pykka.ThreadingActor):
         """Whether it has stopped."""
         return self.actor_stopped.is_set()
 
+    @property
+    def waiting(self) -> int:
+        """How many messages there are to handle."""
+        return len(self.actor_inbox)
+
     def serve(self) -> None:
         """Begin, or handle the next message, in the dispatcher's thread."""
         if not self._has_begun:
             self._has_begun = True
             self._actor_loop_setup()
-        elif not self.is_over:
+        elif not self.is_over and not self.actor_inbox.empty():
+            # It is empty for what was announced, and then handled because something pressed.
             envelope = self.actor_inbox.get()
             answer = self._handle_receive(envelope.message)
             if envelope.reply_to is not None:

@@ -6,6 +6,7 @@ import functools
 import logging
 import threading
 import time
+from collections import deque
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -38,8 +39,13 @@ class Dispatched(Protocol):
         """Whether it has stopped."""
         ...
 
+    @property
+    def waiting(self) -> int:
+        """How many messages there are to handle."""
+        ...
+
     def serve(self) -> None:
-        """Handle what was announced. Never raises."""
+        """Handle the next message, if there is one. Never raises."""
         ...
 
     def give_up(self, error: BaseException) -> None:
@@ -72,7 +78,7 @@ class RoundWork(Protocol):
 
 
 class Dispatcher:
-    """Serves the mailboxes of its actors in the order in which messages come.
+    """Serves the mailboxes of its actors in the order in which messages come, or are pressing.
 
     With a thread for each actor a message costs a context switch. Where actors have little to
     do, but often, one thread takes what has come in for all of them, and is woken only if it
@@ -115,6 +121,7 @@ class Dispatcher:
             (longest_step_s, longest_abandoned_step_s),
         )
         self._ready: SimpleQueue[Dispatched] = SimpleQueue()
+        self._pressed: deque[Dispatched] = deque()
         self._lock = threading.Lock()
         self._actors: set[Dispatched] = set()
         # Which of the threads counts; a thread that was given up finds that it is not its own.
@@ -134,8 +141,15 @@ class Dispatcher:
             self._actors.add(actor)
         self.announce(actor)
 
-    def announce(self, actor: Dispatched) -> None:
-        """There is one more message for an actor. Never blocks."""
+    def announce(self, actor: Dispatched, pressing: bool = False) -> None:  # noqa: FBT001, FBT002
+        """There is one more message for an actor. Never blocks.
+
+        Args:
+            actor: Whose.
+            pressing: Whether all that this actor has is to be handled before that of others.
+        """
+        if pressing:
+            self._pressed.append(actor)
         self._ready.put(actor)
         since_s = self._since_s
         if since_s is None:
@@ -168,11 +182,23 @@ class Dispatcher:
             if self._round_is_due and self._ready.empty():
                 return True
             actor = self._ready.get()
-            self._take_in_hand((actor,))
-            actor.serve()
-            if not self._let_go(shift):
+            if not (self._serve_pressed(shift) and self._serve_one(actor, shift)):
                 return False
         return True
+
+    def _serve_pressed(self, shift: object) -> bool:
+        """Catch up with actors that something presses for; return whether to go on."""
+        while self._pressed:
+            actor = self._pressed.popleft()
+            for _ in range(actor.waiting + 1):  # it may have to begin first
+                if not self._serve_one(actor, shift):
+                    return False
+        return True
+
+    def _serve_one(self, actor: Dispatched, shift: object) -> bool:
+        self._take_in_hand((actor,))
+        actor.serve()
+        return self._let_go(shift)
 
     def _run_round(self, shift: object) -> bool:
         """Do what is due; return whether this thread is to go on."""

@@ -34,6 +34,15 @@ class Marker:
     __slots__ = ()
 
 
+class Pressing(Marker):
+    """A marker that a busy thread comes to at once, with what is ahead of it in its mailbox.
+
+    For the end of a session: it waits for what the session has left, not for other sessions.
+    """
+
+    __slots__ = ()
+
+
 class Control:
     """A message that overtakes data, and is never refused."""
 
@@ -80,12 +89,15 @@ class TwoLaneMailbox:
         # One token for each message in the lanes. SimpleQueue blocks in C, without
         # polling, and a put wakes one thread: a Condition costs three times as much.
         self._ready: SimpleQueue[None] = SimpleQueue()
-        self._announce: Callable[[], None] | None = None
+        self._announce: Callable[[bool], None] | None = None
 
-    def announce_to(self, announce: Callable[[], None]) -> None:
+    def announce_to(self, announce: Callable[[bool], None]) -> None:
         """Have each message announced, once, to who will then call :meth:`take`.
 
         To be called before the first message comes.
+
+        Args:
+            announce: Told whether the message is :class:`Pressing`.
         """
         self._announce = announce
 
@@ -105,7 +117,7 @@ class TwoLaneMailbox:
         if self._announce is None:
             self._ready.put(None)
         else:
-            self._announce()
+            self._announce(isinstance(message, Pressing))
 
     def get(self) -> Envelope[Any]:
         """Take the next message; blocks until there is one, unless they are announced."""
@@ -123,6 +135,10 @@ class TwoLaneMailbox:
                 self._count -= 1
                 self._bytes -= envelope.message.cost_bytes
         return envelope
+
+    def __len__(self) -> int:
+        """How many messages there are now, of all kinds."""
+        return len(self._control) + len(self._data)
 
     def empty(self) -> bool:
         """Whether there is no message now."""

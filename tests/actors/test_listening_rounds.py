@@ -294,3 +294,16 @@ class _HurriedTime:
     def monotonic(self) -> float:
         self._now_s += 1.0
         return self._now_s
+
+
+def test_the_end_of_a_session_does_not_wait_for_a_round() -> None:
+    room = Room(BatchVad(), 1)
+    room.hear(0, silent(3000))
+    room.hear(0, silent(100))  # put off: there is much to listen to
+    room.scopes[0].cancel()
+    end = m.SessionEnd(room.leases[0])
+    room.tell(0, end)
+    while room.actors[0].waiting:
+        room.actors[0].serve()
+    assert end in room.actors[0].links.onward.messages  # type: ignore[attr-defined]
+    room.settle()

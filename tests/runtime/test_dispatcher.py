@@ -11,7 +11,7 @@ import pytest
 
 from s2s_actors.runtime.actor import Actor, ActorOutlet, join_actors, start_actor_thread
 from s2s_actors.runtime.dispatcher import Dispatcher, StuckError
-from s2s_actors.runtime.mailbox import Control, Data
+from s2s_actors.runtime.mailbox import Control, Data, Pressing
 from s2s_actors.runtime.supervision import Crashed
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ class Gate(Data):
 
     reached: threading.Event
     opened: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell(Pressing):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +177,39 @@ def test_messages_are_served_in_the_order_in_which_they_came_to_whomever(office:
     entries = office.diary.wait_for(8)
     items = [entry[1].number for entry in entries if isinstance(entry[1], Item)]  # type: ignore[index]
     assert items == [0, 1, 2, 3, 4]
+
+
+def test_what_presses_waits_for_what_is_ahead_of_it_and_for_nobody_else(office: Office) -> None:
+    one, two, gate = (
+        office.hire("one"),
+        office.hire("two"),
+        Gate(threading.Event(), threading.Event()),
+    )
+    one.put(gate)
+    assert gate.reached.wait(PATIENCE_S)
+    for number in range(3):
+        one.put(Item(number))
+        two.put(Item(10 + number))
+    two.put(Farewell())
+    two.put(Item(13))
+    gate.opened.set()
+    entries = office.diary.wait_for(11)
+    served = [entry[1] for entry in entries[3:]]  # type: ignore[index]
+    of_two = [Item(10), Item(11), Item(12), Farewell(), Item(13)]
+    assert served == [*of_two, Item(0), Item(1), Item(2)]
+
+
+def test_what_presses_for_an_actor_that_has_not_begun_is_handled_when_it_has(
+    office: Office,
+) -> None:
+    one, gate = office.hire("one"), Gate(threading.Event(), threading.Event())
+    one.put(gate)
+    assert gate.reached.wait(PATIENCE_S)
+    one.put(Item(1))
+    office.hire("two").put(Farewell())
+    gate.opened.set()
+    entries = office.diary.wait_for(5)
+    assert [entry[1] for entry in entries[2:]] == ["begins", Farewell(), Item(1)]  # type: ignore[index]
 
 
 def test_the_thread_ends_with_the_last_actor_and_another_begins_with_the_next() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from s2s_actors.actors.ports import SessionWish
-from s2s_actors.runtime.mailbox import Control, Data, Marker
+from s2s_actors.runtime.mailbox import Control, Data, Marker, Pressing
 
 if TYPE_CHECKING:
     from s2s_actors.actors.lease import Lease
@@ -137,7 +137,7 @@ class OpenConversation(Bind):
 
 
 @dataclass(frozen=True, slots=True)
-class SessionEnd(Marker):
+class SessionEnd(Pressing):
     """SESSION_END: travels through every stage, in order, as data."""
 
     lease: Lease
