@@ -324,7 +324,9 @@ def test_who_is_stuck_is_given_up_for_a_message_that_waits_though_no_other_comes
         first.opened.set()
         assert second.reached.wait(PATIENCE_S)
         other.put(Item(1))
-    office.boss.wait_for(1)
+    [crash] = office.boss.wait_for(1)
+    assert isinstance(crash, Crashed)
+    assert (crash.name, type(crash.error)) == ("stuck", StuckError)
     assert office.diary.wait_for(3)[-1][:2] == ("other", Item(1))  # type: ignore[index]
     second.opened.set()
     office.close()
