@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-__all__ = ["OWN_LOGGERS", "DiscreetFormatter", "set_up_logs"]
+__all__ = ["CONTENT_LOGGER", "OWN_LOGGERS", "DiscreetFormatter", "set_up_logs"]
 
 OWN_LOGGERS: Final = ("s2s_actors", "statecharts")
 """Where records come from whose texts are this project's own."""
+CONTENT_LOGGER: Final = "s2s_actors.server.wire_log"
+"""Whose records are content, and nothing else."""
 _LIBRARY_UNDER_OWN_NAME: Final = "s2s_actors.server.websockets"
 _FORMAT: Final = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 _WITHHELD: Final = "(text withheld, see --log-content)"
@@ -65,7 +67,8 @@ def set_up_logs(level: str, *, with_content: bool, stream: TextIO | None = None)
 
     Args:
         level: Least level of the project's own records, such as ``"debug"``.
-        with_content: Show texts of exceptions and of libraries' records, too.
+        with_content: Show texts of exceptions and of libraries' records, too, and at DEBUG every
+            event of every session.
         stream: Where to; standard error by default.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
@@ -75,6 +78,8 @@ def set_up_logs(level: str, *, with_content: bool, stream: TextIO | None = None)
     logging.basicConfig(handlers=[handler], level=max(own_level, logging.WARNING))
     for name in OWN_LOGGERS:
         logging.getLogger(name).setLevel(own_level)
+    content_level = own_level if with_content else max(own_level, logging.WARNING)
+    logging.getLogger(CONTENT_LOGGER).setLevel(content_level)
     sys.excepthook = _on_uncaught
     sys.unraisablehook = _on_unraisable
     threading.excepthook = _on_dead_thread

@@ -21,6 +21,7 @@ from s2s_actors.server.handshake import target_of, wish_of
 from s2s_actors.server.intake import Intake
 from s2s_actors.server.outbox import Farewell, Outbox
 from s2s_actors.server.queue_news import QueueNews
+from s2s_actors.server.wire_log import WireLog
 from s2s_actors.server.writing import write_events
 from statecharts.connection import (
     AbortTransport,
@@ -65,6 +66,7 @@ class Connection:
         self._pool = pool
         self._options = options
         self._session_id = new_id("sess")
+        self._wire_log = WireLog(self._session_id)
         self._chart = ConnectionChart()
         self._reply: ReplyPort[ClaimReply] = ReplyPort()
         self._refused: Refused | None = None
@@ -82,7 +84,7 @@ class Connection:
         """Serve the client until one side leaves."""
         reader = asyncio.create_task(self._read())
         writer = asyncio.create_task(
-            write_events(self._ws, self._outbox, self._options.write_timeout_s)
+            write_events(self._ws, self._outbox, self._options.write_timeout_s, self._wire_log)
         )
         try:
             await self._hold_unit(reader, writer)
@@ -247,4 +249,6 @@ class Connection:
         # the socket, so pongs go unread and a healthy client gets closed.
         with contextlib.suppress(ConnectionClosed):
             while True:
-                self._intake.take(await self._ws.recv())
+                frame = await self._ws.recv()
+                self._wire_log.received(frame)
+                self._intake.take(frame)

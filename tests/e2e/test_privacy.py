@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,22 +47,26 @@ PCM = random.Random(7).randbytes(4_800)  # noqa: S311 - sound, no secret
 TEXT_MODE = {"output_modalities": ["text"]}
 
 
-@pytest.fixture(scope="module")
-def model() -> Iterator[FakeOpenAI]:
-    """A remote model that answers, calls a tool, fails, answers what is no answer, and speaks."""
+def replies() -> list[Reply]:
+    """A remote model answers, calls a tool, fails, answers what is no answer, and speaks."""
     call = {
         "index": 0,
         "id": "call_1",
         "type": "function",
         "function": {"name": TOOL, "arguments": json.dumps({"at": ARGUMENT})},
     }
-    with FakeOpenAI(
+    return [
         Reply(texts=(ANSWER,)),
         Reply(texts=(), tool_deltas=(call,), finish_reason="tool_calls"),
         Reply(status=400, error_code=REMOTE_ERROR),
         Reply(raw=f"{{{ANSWER}"),
         Reply(texts=(f"CHOKE {ANSWER}.",)),
-    ) as running:
+    ]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(*replies()) as running:
         yield running
 
 
@@ -118,6 +123,8 @@ async def everything(server: ServeCommand, mcp: LocalMcp) -> None:
             await client.error()
         await client.create(output_modalities=["audio"])
         assert (await client.done())["status"] == "failed"
+    server.signal(signal.SIGTERM)
+    assert await server.exit_code() == 0
 
 
 def log_of(model: FakeOpenAI, mcp: LocalMcp, folder: Path, *more: str) -> str:
@@ -158,3 +165,26 @@ def test_no_key_is_in_the_log(log: str, whose: str) -> None:
 
 def test_no_audio_is_in_the_log(log: str) -> None:
     assert not audio_in(log)
+
+
+# --- where the operator wants to see it -----------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def open_log(mcp: LocalMcp, tmp_path_factory: pytest.TempPathFactory) -> str:
+    with FakeOpenAI(*replies()) as model:
+        return log_of(model, mcp, tmp_path_factory.mktemp("open"), "--log-content", "on")
+
+
+# A remote model's own words about its failure are shown to nobody, and so not to the operator.
+SHOWN = sorted(SAID.keys() - {"error of a remote model"})
+
+
+@pytest.mark.parametrize("what", SHOWN)
+def test_all_that_was_said_is_in_the_log_if_the_operator_wants_it(open_log: str, what: str) -> None:
+    assert SAID[what] in open_log
+
+
+@pytest.mark.parametrize("whose", ["client", "llm", "url"])
+def test_keys_of_the_server_are_not_in_that_log_either(open_log: str, whose: str) -> None:
+    assert KEYS[whose] not in open_log
