@@ -80,6 +80,7 @@ docs: $(INSTALLED) ## build the documentation; a warning is an error
 reference: $(INSTALLED) ## write the generated pages and diagrams anew
 	$(BIN)/python -m s2s_actors.cli.reference docs/reference
 	$(BIN)/python docs/generate_events.py
+	$(BIN)/python docs/generate_licences.py
 	$(BIN)/python -m statecharts.render --write
 
 lock: $(INSTALLED) ## pin in requirements/ what is installed in .venv
