@@ -58,6 +58,9 @@ class ApiKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sessions_per_minute: Positive | None = None
     audio_minutes_per_hour: Positive | None = None
 
+    def __repr__(self) -> str:
+        return f"ApiKey({self.name!r})"
+
 
 class _KeyFile(msgspec.Struct, forbid_unknown_fields=True):
     key: list[ApiKey]
