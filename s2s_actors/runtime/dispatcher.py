@@ -182,7 +182,13 @@ class Dispatcher:
             if self._round_is_due and self._ready.empty():
                 return True
             actor = self._ready.get()
-            if not (self._serve_pressed(shift) and self._serve_one(actor, shift)):
+            if self._pressed:
+                # Back with it: should what presses hang, another thread has to find it.
+                self._ready.put(actor)
+                going_on = self._serve_pressed(shift)
+            else:
+                going_on = self._serve_one(actor, shift)
+            if not going_on:
                 return False
         return True
 

@@ -34,6 +34,14 @@ class Gate(Data):
 
 
 @dataclass(frozen=True, slots=True)
+class PressingGate(Pressing):
+    """Does so too, ahead of others."""
+
+    reached: threading.Event
+    opened: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
 class Farewell(Pressing):
     pass
 
@@ -77,7 +85,9 @@ class Worker(Actor):
 
     def handle(self, message: Any) -> None:
         match message:
-            case Gate(reached=reached, opened=opened):
+            case (
+                Gate(reached=reached, opened=opened) | PressingGate(reached=reached, opened=opened)
+            ):
                 reached.set()
                 assert opened.wait(PATIENCE_S)
             case Bomb():
@@ -329,6 +339,26 @@ def test_who_is_stuck_is_given_up_for_a_message_that_waits_though_no_other_comes
     assert (crash.name, type(crash.error)) == ("stuck", StuckError)
     assert office.diary.wait_for(3)[-1][:2] == ("other", Item(1))  # type: ignore[index]
     second.opened.set()
+    office.close()
+
+
+def test_what_was_to_be_served_when_something_pressed_that_hangs_is_not_lost() -> None:
+    office = Office(longest_step_s=0.1)
+    busy, stuck, other = (office.hire(name) for name in ("busy", "stuck", "other"))
+    first = Gate(threading.Event(), threading.Event())
+    pressing = PressingGate(threading.Event(), threading.Event())
+    office.diary.wait_for(3)
+    busy.put(first)
+    assert first.reached.wait(PATIENCE_S)
+    other.put(Item(1))
+    stuck.put(pressing)
+    first.opened.set()
+    assert pressing.reached.wait(PATIENCE_S)
+    [crash] = office.boss.wait_for(1)
+    assert isinstance(crash, Crashed)
+    assert (crash.name, type(crash.error)) == ("stuck", StuckError)
+    assert office.diary.wait_for(4)[-1][:2] == ("other", Item(1))  # type: ignore[index]
+    pressing.opened.set()
     office.close()
 
 
