@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,8 @@ _MANIFEST = "manifest.json"
 _LAYOUT = 2
 # 135 M parameters take 270 MB, as 32-bit floats 540, from a GGUF of 98 MB (4 bits and scales).
 _GROWTH = 6
+_ABANDONED_S = 3600.0
+"""What is half converted and this old was left behind by a process that was killed."""
 
 
 def cache_directory() -> Path:
@@ -61,6 +64,7 @@ def converted(gguf: Path, progress: Progress, cache: Path | None = None) -> Path
         return target
     try:
         cache.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(cache)
         _check_room(cache, gguf)
         progress(f"converting {gguf.stem} into {target} (once, 10 to 30 s) ...")
         scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=cache))
@@ -74,6 +78,13 @@ def converted(gguf: Path, progress: Progress, cache: Path | None = None) -> Path
         raise _cache_error(cache, error) from error
     progress(f"converted {gguf.stem}")
     return target
+
+
+def _remove_abandoned(cache: Path) -> None:
+    for scratch in cache.glob(".*-v*.*"):
+        with contextlib.suppress(OSError):  # another process removes it, too
+            if time.time() - scratch.stat().st_mtime > _ABANDONED_S:
+                shutil.rmtree(scratch)
 
 
 def _convert(gguf: Path, target: Path) -> None:

@@ -223,8 +223,13 @@ def _open(place: Path | str, name: str) -> tuple[Any, Any]:
     is_path = not isinstance(place, str)
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(place), local_files_only=is_path)
+        # Never a pickle, which may hold any program, nor code that a model brings along.
         model = AutoModelForCausalLM.from_pretrained(
-            str(place), dtype=float_type(), local_files_only=is_path
+            str(place),
+            dtype=float_type(),
+            local_files_only=is_path,
+            use_safetensors=True,
+            trust_remote_code=False,
         )
     except (OSError, ValueError, KeyError) as error:
         reason = str(error).partition("\n")[0]

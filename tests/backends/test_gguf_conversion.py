@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -81,6 +86,32 @@ def test_a_broken_off_conversion_leaves_nothing(
     with pytest.raises(type(failure)):
         converted(gguf, _quiet, tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.usefixtures("converter")
+def test_a_process_that_is_killed_leaves_no_half_model_and_nothing_for_ever(
+    gguf: Path, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    script = (
+        "import os, signal, sys, pathlib\n"
+        "from s2s_actors.backends import gguf_conversion\n"
+        "def convert(gguf, target):\n"
+        "    (target / 'model.safetensors').write_bytes(b'half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "gguf_conversion._convert = convert\n"
+        "gguf_conversion.converted(*map(pathlib.Path, sys.argv[1:2]), print,"
+        " pathlib.Path(sys.argv[2]))"
+    )
+    killed = subprocess.run([sys.executable, "-c", script, str(gguf), str(cache)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = cache.iterdir()
+    target = converted(gguf, _quiet, cache)
+    assert (target / "model.safetensors").read_bytes() == b"weightsweights"
+    assert left.exists(), "somebody may be at work there"
+    shutil.rmtree(target)
+    os.utime(left, (0, 0))
+    assert list(converted(gguf, _quiet, cache).parent.iterdir()) == [target]
 
 
 def test_a_full_disk_is_told_with_the_place(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import threading
 from typing import TYPE_CHECKING
 
@@ -269,6 +270,17 @@ def test_calls_in_the_history_are_understood(smollm: LanguageModel) -> None:
 def test_a_directory_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="--llm-model"):
         TransformersChat.load(BackendOptions(model=str(tmp_path)), print)
+
+
+def test_weights_in_a_pickle_are_not_opened(tmp_path: Path) -> None:
+    import torch  # noqa: PLC0415 - only where the models are
+
+    for each in converted(SMOLLM2.path(), lambda _line: None).iterdir():
+        if each.suffix != ".safetensors":
+            shutil.copy(each, tmp_path)
+    torch.save({}, tmp_path / "pytorch_model.bin")
+    with pytest.raises(SetupError, match=r"model\.safetensors"):
+        _open(tmp_path, "ours")
 
 
 def test_a_file_that_is_no_gguf_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
