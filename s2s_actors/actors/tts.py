@@ -11,12 +11,15 @@ from s2s_actors.actors.messages import ResponseFailed, Speak, Spoken
 from s2s_actors.actors.stage import Links, ModelStage
 from s2s_actors.backends.abilities import runs_here
 from s2s_actors.backends.base import Call
-from s2s_actors.protocol.audio import WIRE_RATE_HZ
+from s2s_actors.errors import StageError
+from s2s_actors.protocol.audio import WIRE_RATE_HZ, size_bytes
 
 if TYPE_CHECKING:
     from s2s_actors.actors.load import Load
     from s2s_actors.backends.base import TextToSpeech
-    from s2s_actors.errors import StageError
+
+MAX_PIECE_BYTES = size_bytes(15 * 60_000)
+"""A voice that says more of one piece of text does not come to an end."""
 
 
 class TtsActor(ModelStage):
@@ -41,11 +44,16 @@ class TtsActor(ModelStage):
         )
         session_id = message.lease.session_id
         call = Call(session_id, message.cancel, message.urgency, message.segment)
+        said_bytes = 0
         for chunk in self._backend.synthesize(message.request, call):
             self.answered()
             if message.cancel.cancelled:
                 return
-            self._put(message, resampler.resample_chunk(np.frombuffer(chunk, dtype="<i2")))
+            samples = resampler.resample_chunk(np.frombuffer(chunk, dtype="<i2"))
+            said_bytes += samples.nbytes
+            if said_bytes > MAX_PIECE_BYTES:
+                raise StageError("tts_endless", "The voice does not come to an end.")
+            self._put(message, samples)
         if message.cancel.cancelled:
             return
         rest = resampler.resample_chunk(np.zeros(0, np.int16), last=True)

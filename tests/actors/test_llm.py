@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from s2s_actors.actors.llm import LlmActor
+from s2s_actors.actors.llm import MAX_ANSWER_CHARS, LlmActor
 from s2s_actors.actors.messages import Generate, Generated, ResponseFailed, SessionEnd
 from s2s_actors.backends.chat import (
     ChatMessage,
@@ -190,3 +190,15 @@ def _raiser(error: Exception) -> Callable[..., None]:
         raise error
 
     return surprise
+
+
+@pytest.mark.parametrize("event", [TextDelta("x" * 10_000), ToolCallStarted("call", "look")])
+def test_a_model_that_does_not_come_to_an_end_is_stopped(event: LlmEvent) -> None:
+    backend = Writer(*[event] * (MAX_ANSWER_CHARS // 10))
+    stage = bench(backend)
+    stage.put(Generate(stage.lease, "resp_1", REQUEST, stage.scope))
+    failed = stage.conversation.messages[-1]
+    assert isinstance(failed, ResponseFailed)
+    assert failed.error.code == "llm_endless"
+    assert backend.closed
+    assert len(stage.conversation.of(Generated)) <= MAX_ANSWER_CHARS // 16

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from s2s_actors.actors.messages import ResponseFailed, Speak, Spoken
-from s2s_actors.actors.tts import TtsActor
+from s2s_actors.actors.tts import MAX_PIECE_BYTES, TtsActor
 from s2s_actors.backends.base import TtsRequest
 from s2s_actors.errors import StageError
 from s2s_actors.runtime.cancel import CancelToken
@@ -164,3 +164,13 @@ def _raiser(error: Exception) -> Callable[[], None]:
         raise error
 
     return surprise
+
+
+def test_a_voice_that_does_not_come_to_an_end_is_stopped() -> None:
+    minute = bytes(2 * 60 * WIRE_RATE_HZ)
+    stage = bench(Voice(WIRE_RATE_HZ, *[minute] * 20))
+    speak(stage)
+    failed = stage.conversation.messages[-1]
+    assert isinstance(failed, ResponseFailed)
+    assert failed.error.code == "tts_endless"
+    assert sum(len(each.pcm) for each in stage.conversation.of(Spoken)) <= MAX_PIECE_BYTES
