@@ -276,6 +276,23 @@ def test_voice_detection_that_hangs_for_one_client_is_there_again_for_the_others
         run(scenario())
 
 
+def test_a_drain_that_is_shorter_than_the_patience_with_a_thread_is_followed_in_time_too(
+    hang: Hang,
+) -> None:
+    with one_unit(scripted_models(vad=HangingVad(hang)), drain_timeout_s=0.2) as server:
+
+        async def scenario() -> None:
+            await hang_up_on(hang, server)
+            async with next_client(server) as following:
+                await expect_own_answer(following)
+                # The thread that hangs is given up under its hands.
+                await following.say()
+                assert (await following.done())["status"] == "completed"
+                assert CANARY not in json.dumps(following.events)
+
+        run(scenario())
+
+
 class HangingBoard(Board):
     """Keeps whoever adds to its totals: a conversation."""
 
