@@ -100,6 +100,8 @@ class McpCalls:
         self._desk.send(ItemAdded(item=request, previous_item_id=previous))
         self._desk.send(ItemDone(item=request, previous_item_id=previous))
         entry = run.writer.leave_open(index, request.id)
+        # Nobody can decide about a call that is gone from the conversation.
+        self._asked = {key: asked for key, asked in self._asked.items() if self._is_there(asked)}
         self._asked[request.id] = _Asked(entry, route, arguments, index)
 
     def check(self, answer: McpApprovalResponse) -> None:

@@ -17,6 +17,7 @@ from s2s_actors.protocol.items import text_of
 from tests.protocol.playing import NATURAL_START, START, Player, error_of, speech, user_text
 from tests.protocol.test_any_sequence import AnySequence
 from tests.protocol.test_conduct_any_sequence import AnyNaturalSequence
+from tests.protocol.test_mcp import McpPlayer, asked_to_approve
 
 if TYPE_CHECKING:
     from s2s_actors.protocol.conversation import Conversation
@@ -226,6 +227,14 @@ def test_when_a_session_is_over_its_audio_is_let_go_of_at_once() -> None:
     assert [entry.audio_bytes for entry in entries] == [0, 0, 0]
     assert player.dialogue.listening.buffer.held_ms == 0
     assert len(conversation_of(player)) == 0
+
+
+def test_calls_that_wait_for_an_approval_go_with_their_items() -> None:
+    player = McpPlayer(replace(START, history=replace(AMPLE, items=8)))
+    for _ in range(20):
+        asked_to_approve(player)
+    waiting = player.dialogue.answering.mcp_calls._asked.values()
+    assert {asked.call.id for asked in waiting} <= set(ids(player))
 
 
 # --- whatever happens -----------------------------------------------------------------------
