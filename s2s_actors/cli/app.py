@@ -89,7 +89,7 @@ def build_app() -> typer.Typer:
     return app
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one for each kind of error
     """Run one command and return its exit code; errors are one line on standard error."""
     try:
         code = build_app()(arguments, prog_name=PROGRAM, standalone_mode=False)
@@ -103,6 +103,8 @@ def run(arguments: Sequence[str]) -> int:
         return _report(str(error), None, FAILED)
     except OSError as error:
         return _report(_describe(error), None, FAILED)
+    except MemoryError:
+        return _report("there is not enough memory", "free some, or choose smaller models", FAILED)
     return code if isinstance(code, int) else 0
 
 

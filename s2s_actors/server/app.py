@@ -131,9 +131,10 @@ async def serve(  # noqa: PLR0913 - where the process is put together
             _beside(companion, options, endpoints, health),
         ):
             await _open_doors(pool, stop)
-            logger.info("listening on %s port %d", options.host, listener.port)
-            if on_listening is not None and not stop.force.is_set():
-                on_listening(listener.port)
+            if not stop.force.is_set():
+                logger.info("listening on %s port %d", options.host, listener.port)
+                if on_listening is not None:
+                    on_listening(listener.port)
             await stop.drain.wait()
             logger.info("draining: no new sessions; ask again to end the running ones")
             # Still listening: /ready says 503, /v1/pool shows the drain, and who connects

@@ -212,3 +212,18 @@ def test_more_connections_than_files_are_survived_without_a_flood_in_the_log() -
         code, errors = end(running)
     assert code == 0
     assert len(errors.splitlines()) < 40
+
+
+def test_too_little_memory_is_one_line_and_a_hint() -> None:
+    script = (
+        "import sys, s2s_actors.serve as serving\n"
+        "def load(*_): raise MemoryError\n"
+        "serving.load_models = load\n"
+        "from s2s_actors.cli import run\n"
+        "sys.exit(run(['serve', '--port', '0']))"
+    )
+    with process(sys.executable, "-c", script) as running:
+        errors = running.communicate(timeout=PATIENCE_S)[1]
+    assert running.returncode == 1
+    assert errors.startswith(b"error: there is not enough memory\nhint: ")
+    assert len(errors.splitlines()) == 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from s2s_actors.actors.messages import ServerReady, Shutdown
-from s2s_actors.server.app import Stop, serve
+from s2s_actors.server.app import PoolWatch, Stop, serve
 from s2s_actors.server.options import ServerOptions
 from tests.server.boards import FixedBoard, no_load
 from tests.server.harness import FakePool, client, get, receive, run
@@ -132,5 +132,24 @@ def test_a_signal_drains_and_a_second_one_forces(number: signal.Signals) -> None
             _, second = await server.pool.got(Shutdown, 2)
             assert second.force
             second.reply.send(None)
+
+    run(scenario())
+
+
+def test_a_server_without_a_pool_is_never_announced() -> None:
+    async def scenario() -> None:
+        pool, watch, announced = FakePool(), PoolWatch(), list[int]()
+        watch.put("failed before the server ran")
+        async with asyncio.timeout(10):
+            await serve(
+                OPTIONS,
+                pool,
+                FixedBoard(),
+                (),
+                health=no_load(),
+                pool_watch=watch,
+                on_listening=announced.append,
+            )
+        assert announced == []
 
     run(scenario())
