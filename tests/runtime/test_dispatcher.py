@@ -320,7 +320,7 @@ def test_who_is_stuck_is_given_up_and_the_others_go_on_with_the_next_message() -
 
 @pytest.mark.parametrize("when", ["before", "within"])
 def test_who_is_stuck_is_given_up_for_a_message_that_waits_though_no_other_comes(when: str) -> None:
-    office = Office(longest_step_s=0.1)
+    office = Office(longest_step_s=0.5)
     stuck, other = office.hire("stuck"), office.hire("other")
     first, second = (Gate(threading.Event(), threading.Event()) for _ in range(2))
     stuck.put(first)
@@ -343,7 +343,7 @@ def test_who_is_stuck_is_given_up_for_a_message_that_waits_though_no_other_comes
 
 
 def test_what_was_to_be_served_when_something_pressed_that_hangs_is_not_lost() -> None:
-    office = Office(longest_step_s=0.1)
+    office = Office(longest_step_s=0.5)
     busy, stuck, other = (office.hire(name) for name in ("busy", "stuck", "other"))
     first = Gate(threading.Event(), threading.Event())
     pressing = PressingGate(threading.Event(), threading.Event())
