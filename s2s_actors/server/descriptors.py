@@ -15,8 +15,9 @@ __all__ = ["room_for"]
 
 logger = logging.getLogger(__name__)
 
-_OWN: Final = 64
-"""What the process itself has open: libraries, models, sockets of the loop, its log."""
+_OWN: Final = 256
+"""What the process itself has open (libraries, models, the loop, its log), and the connections to
+the port for plain HTTP, which has a limit of its own."""
 _LEAST: Final = 8
 
 
