@@ -145,7 +145,6 @@ class Listener:
             close_timeout=options.close_timeout_s,
             max_size=options.max_frame_bytes,
             logger=_library_logger,
-            **self._tls_deadlines(),
         )
         return self
 
@@ -175,15 +174,6 @@ class Listener:
         # The library only ever calls it: a factory does as well as a class.
         factory: Any = functools.partial(PeerConnection, peers=self._peers, crowd=self._crowd)
         return cast("type[ServerConnection]", factory)
-
-    def _tls_deadlines(self) -> dict[str, Any]:
-        options = self._options
-        if options.tls is None:
-            return {}  # then they may not be given
-        return {
-            "ssl_handshake_timeout": options.handshake_timeout_s,
-            "ssl_shutdown_timeout": options.close_timeout_s,
-        }
 
     def _process_request(self, ws: ServerConnection, request: Request) -> Response | None:
         answer = self._gate.process_request(ws, request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -123,6 +124,16 @@ def test_silent_connections_leave_sessions_alone_and_room_for_others() -> None:
             await until_answered(port)
             for each in silent:
                 each.reset()
+
+    run(scenario())
+
+
+def test_who_has_been_answered_is_no_newcomer() -> None:
+    async def scenario() -> None:
+        pool = FakePool()
+        async with listening(pool, max_connections=64) as port, AsyncExitStack() as sessions:
+            for _ in range(20):  # of 64, 16 may be newcomers
+                await receive(await sessions.enter_async_context(client(port)))
 
     run(scenario())
 

@@ -6,7 +6,7 @@ import pytest
 
 from s2s_actors.runtime.clock import ManualClock
 from s2s_actors.server.keys import ApiKey, hash_of
-from s2s_actors.server.limits import Limits
+from s2s_actors.server.limits import Limits, Visit
 
 
 class Door:
@@ -94,4 +94,23 @@ def test_a_key_that_uses_nothing_is_forgotten() -> None:
     door, mine = Door(), key(max_sessions=1)
     door.limits.enter(mine)
     door.limits.leave(mine)
+    assert door.limits._uses == {}
+
+
+def test_a_visit_gives_back_what_it_took_and_no_more_than_that() -> None:
+    door, mine = Door(), key(max_sessions=2)
+    stays, goes, denied = (Visit(door.limits, mine) for _ in range(3))
+    assert [each.begin() is None for each in (stays, goes, denied)] == [True, True, False]
+    for _ in range(3):
+        goes.end()
+        denied.end()
+    assert door.codes(mine, 2) == [None, "session_limit_reached"]
+
+
+def test_a_visit_without_a_key_counts_nothing() -> None:
+    door = Door()
+    visit = Visit(door.limits, None)
+    assert visit.begin() is None
+    assert visit.heard(1e9) is None
+    visit.end()
     assert door.limits._uses == {}
