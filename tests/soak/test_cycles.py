@@ -34,7 +34,7 @@ def test_clients_that_leave_at_any_moment_leave_nothing_behind(tmp_path: Path) -
         cycles = Cycles(server, seed=SEED, at_once=UNITS - 1)
         asyncio.run(cycles.run(COUNT))
         if COUNT >= WARM_UP + 6 * BATCH:
-            cycles.course.check(warm_up=max(0.25, WARM_UP / COUNT))
+            cycles.course.check(caches=max(0.25, WARM_UP / COUNT))
     assert server.complaints() == []
     assert server.replacements() == []
     assert server.exit_code == 0

@@ -94,7 +94,7 @@ def test_nothing_grows_while_callers_come_and_go(tmp_path: Path) -> None:
     draw(course, turns, out)
     assert [turn.problem for turn in turns if turn.problem] == []
     course.samples = during
-    course.check(warm_up=0.4)
+    course.check(warm_up=0.4, caches=0.4)
     LATENCY.check("latency in ms", [each.latency_ms for each in turns if each.latency_ms])
     assert server.complaints() == []
     assert server.replacements() == []
