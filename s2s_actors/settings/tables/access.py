@@ -17,7 +17,7 @@ class AccessSettings:
     api_key_file: str | None = setting(
         None,
         Text("FILE"),
-        "Keys that clients need: TOML with a table [[key]] for each (name, hash, limits).",
+        "Keys that clients need: TOML with a table [[key]] for each, as s2s-actors key prints it.",
         default_text="none, anyone who reaches the port may talk",
     )
     allow_origin: str | None = setting(
