@@ -22,7 +22,7 @@ from tests.support.running_server import PATIENCE_S
 if TYPE_CHECKING:
     from pathlib import Path
 
-EXAMPLES = 150
+EXAMPLES = 120
 PING_S = 60.0
 QUERIES = ("?model=test", "?model=test&conduct=plain", "?intent=transcription")
 LONGEST_ID: Final = 512

@@ -18,11 +18,11 @@ from tests.soak.serving import SoakedServer
 if TYPE_CHECKING:
     from pathlib import Path
 
-COUNT = int(os.environ.get("CYCLES", "520"))
+COUNT = int(os.environ.get("CYCLES", "440"))
 SEED = int(os.environ.get("CYCLES_SEED", "1"))
 UNITS = 12
 PING_S = 0.5
-WARM_UP = 7 * BATCH
+WARM_UP = 5 * BATCH
 """By then each unit has seen most of what there is, and no cache grows any more."""
 S_PER_CYCLE = 0.5
 """How long one may take on a machine that is busy with other things."""

@@ -20,7 +20,7 @@ from tests.soak.flatness import Course, Limit
 from tests.soak.serving import SoakedServer
 from tests.soak.soak_page import Curve, page
 
-SECONDS = float(os.environ.get("SOAK_SECONDS", "12"))
+SECONDS = float(os.environ.get("SOAK_SECONDS", "8"))
 SESSIONS = int(os.environ.get("SOAK_SESSIONS", "8"))
 SAMPLES = 60
 PING_S = 20.0
