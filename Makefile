@@ -25,7 +25,7 @@ NODE_PROGRAMS := tests/stock_clients/node
 SOURCES := s2s_actors statecharts tests docs requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients demo serve test cycles soak fuzz check format docs reference lock clean
+.PHONY: help install clients demo serve test cycles soak fuzz simulate check format docs reference lock clean
 
 help: ## list what there is
 	@echo "usage: make TARGET"
@@ -61,6 +61,9 @@ soak: $(INSTALLED) ## talk to a server for SECONDS (3600) in SESSIONS (50), and 
 fuzz: $(INSTALLED) ## send a server what nobody would, for SECONDS (60) in each test
 	@FUZZ_SECONDS=$(or $(SECONDS),60) $(BIN)/python -m pytest tests/fuzz $(ARGS)
 	@$(BIN)/python -m tests.fuzz.fuzz_codec -max_total_time=$(or $(SECONDS),60) out/fuzz
+
+simulate: $(INSTALLED) ## play SEEDS (1000) of a server in virtual time, where things go wrong
+	@$(BIN)/python -m pytest -q tests/simulation/test_campaign.py --s2s-seeds=$(or $(SEEDS),1000) $(ARGS)
 
 check: $(INSTALLED) ## format, lint, types, import contracts, diagrams
 	$(BIN)/ruff format --check $(SOURCES)

@@ -37,7 +37,9 @@ def weather(city: str) -> str:
 
 def test_a_spoken_question_is_answered_with_what_the_tool_says(s2s_simulation):
     world = s2s_simulation(agent=AGENT)
-    caller = world.call(session={"type": "realtime", "tools": [WEATHER]}, tools={"weather": weather})
+    caller = world.call(
+        session={"type": "realtime", "tools": [WEATHER]}, tools={"weather": weather}
+    )
     caller.speaks("What is the weather in Rome?")
     world.run()
     assert caller.answer == "It is sunny in Rome."
@@ -56,7 +58,7 @@ def test_the_model_is_given_the_prompt_and_the_tool(s2s_simulation):
 def test_the_client_stops_its_loudspeaker_when_it_is_interrupted(s2s_simulation):
     playing = []
 
-    def client(caller, event):
+    def client(_caller, event):
         if event["type"] == "response.output_audio.delta":
             playing.append(event["delta"])
         elif event["type"] == "input_audio_buffer.speech_started":
@@ -75,7 +77,9 @@ def test_the_client_stops_its_loudspeaker_when_it_is_interrupted(s2s_simulation)
 @pytest.mark.s2s_seeds(20)
 def test_whatever_goes_wrong_the_caller_is_answered_or_told(s2s_simulation):
     world = s2s_simulation(agent=AGENT, units=2, faults=Faults.usual())
-    caller = world.call(session={"type": "realtime", "tools": [WEATHER]}, tools={"weather": weather})
+    caller = world.call(
+        session={"type": "realtime", "tools": [WEATHER]}, tools={"weather": weather}
+    )
     caller.say_text("The weather in Rome?")
     world.run()
     told = {"error", "response.done"} & set(caller.types)
