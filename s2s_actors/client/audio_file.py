@@ -5,6 +5,7 @@ PCM in this package is 16-bit little-endian mono at 24 kHz.
 
 from __future__ import annotations
 
+import io
 import tempfile
 import wave
 from pathlib import Path
@@ -54,12 +55,18 @@ def read_pcm(path: Path) -> bytes:
 def write_wav(path: Path, pcm: bytes, *, sample_rate_hz: int = SAMPLE_RATE_HZ) -> None:
     """Write PCM as a WAV file, whole or not at all; missing folders are made.
 
+    A device or a pipe is written to. It is not replaced by a file, which root could.
+
     Raises:
         SetupError: The place can't be written; the message names it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_beside_and_rename(path, pcm, sample_rate_hz)
+        wav = _wav(pcm, sample_rate_hz)
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_bytes(wav)
+        else:
+            _write_beside_and_rename(path.resolve(), wav)
     except OSError as error:
         raise SetupError(f"can't write {path}: {error.strerror or error}") from error
 
@@ -87,16 +94,23 @@ def _why_not_audio(path: Path) -> str:
     return f"{path} is damaged or not an audio file (WAV, FLAC and MP3 are read)"
 
 
-def _write_beside_and_rename(path: Path, pcm: bytes, sample_rate_hz: int) -> None:
+def _wav(pcm: bytes, sample_rate_hz: int) -> bytes:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as wav:
+        wav.setnchannels(1)
+        wav.setsampwidth(2)
+        wav.setframerate(sample_rate_hz)
+        wav.writeframes(pcm)
+    return file.getvalue()
+
+
+def _write_beside_and_rename(path: Path, wav: bytes) -> None:
     with tempfile.NamedTemporaryFile(
         dir=path.parent, prefix=f".{path.name}.", delete=False
     ) as file:
         try:
-            with wave.open(file, "wb") as wav:
-                wav.setnchannels(1)
-                wav.setsampwidth(2)
-                wav.setframerate(sample_rate_hz)
-                wav.writeframes(pcm)
+            file.write(wav)
+            file.flush()
             # A temporary file is private; the answer is as readable as any other file.
             Path(file.name).chmod(0o644)
             Path(file.name).replace(path)

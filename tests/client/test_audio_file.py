@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import wave
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from s2s_actors.client.demo import QUESTION
 from s2s_actors.client.speech import speech_regions_ms
 from s2s_actors.errors import SetupError
 from tests.support.sound import noise, silence, tone, write_audio
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PCM = silence(300) + tone(400) + silence(300)
 
@@ -109,6 +106,35 @@ def test_writing_makes_the_folders_and_leaves_nothing_else(tmp_path: Path) -> No
         assert (wav.getnchannels(), wav.getsampwidth(), wav.getframerate()) == (1, 2, 24_000)
         assert wav.readframes(wav.getnframes()) == PCM[:4800]
     assert [entry.name for entry in path.parent.iterdir()] == ["answer.wav"]
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_wav(pipe, b"12")
+        assert pipe.is_fifo()
+        assert os.read(reader, 100).endswith(b"12")
+    finally:
+        os.close(reader)
+
+
+def test_a_link_is_followed_and_stays_one(tmp_path: Path) -> None:
+    link = tmp_path / "link.wav"
+    link.symlink_to(tmp_path / "answer.wav")
+    write_wav(link, PCM)
+    assert link.is_symlink()
+    assert read_pcm(tmp_path / "answer.wav") == PCM
+
+
+def test_a_full_device_is_told_and_stays_what_it_is() -> None:
+    full = Path("/dev/full")
+    if not full.is_char_device():
+        pytest.skip("no device that is always full")
+    with pytest.raises(SetupError, match="can't write /dev/full: No space left"):
+        write_wav(full, PCM)
+    assert full.is_char_device()
 
 
 def test_a_place_that_can_t_be_written_is_named(tmp_path: Path) -> None:
