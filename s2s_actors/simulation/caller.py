@@ -68,8 +68,8 @@ class Caller:
     """Someone who calls, talks, listens and hangs up, all in virtual time.
 
     What it is told to say waits until the server has greeted it; then it is sent in order,
-    sound as fast as it plays. It stands for the client and for its connection: it does for the actors
-    what a connection does.
+    sound as fast as it plays. It stands for the client and for its connection: it does for the
+    actors what a connection does.
 
     Attributes:
         log: All events of both sides, as it sent and received them.
