@@ -14,7 +14,9 @@ import logging
 import sys
 import threading
 import traceback
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
+
+from s2s_actors.log_writer import LogWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +61,7 @@ class DiscreetFormatter(logging.Formatter):
         return "" if error is None else "".join(_outline(error, set())).rstrip("\n")
 
 
-def set_up_logs(level: str, *, with_content: bool, stream: TextIO | None = None) -> None:
+def set_up_logs(level: str, *, with_content: bool) -> None:
     """Send the log to standard error, for the whole process.
 
     Exceptions that nobody catches, in whatever thread, go to the log as well: Python would print
@@ -69,9 +71,8 @@ def set_up_logs(level: str, *, with_content: bool, stream: TextIO | None = None)
         level: Least level of the project's own records, such as ``"debug"``.
         with_content: Show texts of exceptions and of libraries' records, too, and at DEBUG every
             event of every session.
-        stream: Where to; standard error by default.
     """
-    handler = logging.StreamHandler(stream or sys.stderr)
+    handler = LogWriter(sys.stderr.fileno())
     handler.setFormatter((logging.Formatter if with_content else DiscreetFormatter)(_FORMAT))
     own_level = logging.getLevelNamesMapping()[level.upper()]
     # Never lower for libraries, whatever the operator wants: at DEBUG some print keys.

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +62,16 @@ def process(*command: str) -> Iterator[subprocess.Popen[bytes]]:
 
 def port_of(line: bytes) -> int:
     return int(line.rsplit(b":", 1)[1].split(b"/")[0])
+
+
+def answers_again(port: int) -> bool:
+    """Whether it does before the patience is at its end; nothing tells when it has room."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline_s:
+        with contextlib.suppress(ConnectionError):
+            if health(port) == b"HTTP/1.1 200 OK":
+                return True
+    return False
 
 
 def health(port: int) -> bytes:
@@ -208,7 +219,7 @@ def test_more_connections_than_files_are_survived_without_a_flood_in_the_log() -
         with contextlib.ExitStack() as stack:
             for _ in range(100):
                 stack.enter_context(socket.create_connection(("127.0.0.1", port)))
-        assert health(port) == b"HTTP/1.1 200 OK"
+        assert answers_again(port)
         code, errors = end(running)
     assert code == 0
     assert len(errors.splitlines()) < 40
