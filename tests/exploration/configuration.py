@@ -1,0 +1,80 @@
+"""Where a whole world stands, as one value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.exploration.fingerprint import (
+    Digest,
+    Piece,
+    actor_piece,
+    piece_of,
+    shared_piece,
+    waiting_in,
+)
+from tests.exploration.world import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from s2s_actors.runtime.actor import Actor
+    from tests.exploration.world import World
+
+
+class Configurations:
+    """Reads the configuration of one world, again and again.
+
+    Promises: two configurations have the same value only if the same can follow from both. Only
+    what may have changed since is read anew: an actor is changed by nobody but itself.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._actors: dict[str, tuple[int, Piece]] = {}
+        self._messages: dict[int, tuple[object, Piece]] = {}
+
+    def read(self, remembered: Hashable) -> bytes:
+        """The value of the configuration by now.
+
+        Args:
+            remembered: What else makes a difference: what somebody knows of the way so far.
+        """
+        world, digest = self._world, Digest()
+        for actor in sorted(world.plant.live, key=place_of):
+            urn = actor.actor_urn
+            facts = f"{actor.name} {world.is_born(actor)} {urn in world.wedged}"
+            digest.add(Piece(facts.encode(), (urn,)))
+            digest.add(self._actor(actor))
+            for message in waiting_in(actor):
+                digest.add(self._message(message))
+        for entry in sorted(world.plant.clock._entries):
+            digest.add(piece_of((entry.due_s, entry.outlet, entry.message)))
+        digest.add(piece_of(self._circumstances()))
+        digest.add(piece_of(remembered))
+        return digest.value(shared_piece)
+
+    def _circumstances(self) -> list[object]:
+        world, call = self._world, self._world.hanging
+        clients = [(n, n in world.claimed, world.clients[n]) for n in sorted(world.clients)]
+        return [
+            world.deed,
+            # Where in its call it hangs follows from what it was told.
+            None if call is None else (call.actor, call.actor.is_over, call.message),
+            clients,
+            world.stopping and world.stopping.future,
+            (world.hung, world.time_passed, world.forced, world.plant.clock.monotonic_s()),
+        ]
+
+    def _actor(self, actor: Actor) -> Piece:
+        turns = self._world.turns[actor.actor_urn]
+        known = self._actors.get(actor.actor_urn)
+        if known is None or known[0] != turns:
+            known = self._actors[actor.actor_urn] = (turns, actor_piece(actor))
+        return known[1]
+
+    def _message(self, message: object) -> Piece:
+        # Kept together with its message: no other one can come to the same address.
+        known = self._messages.get(id(message))
+        if known is None:
+            known = self._messages[id(message)] = (message, piece_of(message))
+        return known[1]
