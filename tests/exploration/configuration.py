@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from s2s_actors.runtime.actor import ActorOutlet
 from tests.exploration.fingerprint import (
     Digest,
     Piece,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from s2s_actors.runtime.actor import Actor
+    from s2s_actors.runtime.clock import _Entry
     from tests.exploration.world import World
 
 
@@ -47,11 +49,22 @@ class Configurations:
             digest.add(self._actor(actor))
             for message in waiting_in(actor):
                 digest.add(self._message(message))
-        for entry in sorted(world.plant.clock._entries):
+        for entry in self._timers():
             digest.add(piece_of((entry.due_s, entry.outlet, entry.message)))
         digest.add(piece_of(self._circumstances()))
         digest.add(piece_of(remembered))
         return digest.value(shared_piece)
+
+    def _timers(self) -> list[_Entry]:
+        """What the clock will deliver; who is told first at one time matters to nobody else."""
+        names = {actor.actor_urn: actor.name for actor in self._world.plant.live}
+
+        def receiver(entry: _Entry) -> str:
+            outlet = entry.outlet
+            return names.get(outlet.ref.actor_urn, "") if isinstance(outlet, ActorOutlet) else ""
+
+        entries = sorted(self._world.plant.clock._entries)
+        return sorted(entries, key=lambda entry: (entry.due_s, receiver(entry)))
 
     def _circumstances(self) -> list[object]:
         world, call = self._world, self._world.hanging
