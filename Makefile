@@ -25,7 +25,7 @@ NODE_PROGRAMS := tests/stock_clients/node
 SOURCES := s2s_actors statecharts tests docs requirements
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients demo serve test cycles soak fuzz simulate check format docs reference lock clean
+.PHONY: help install clients demo serve test cycles soak fuzz simulate explore check format docs reference lock clean
 
 help: ## list what there is
 	@echo "usage: make TARGET"
@@ -64,6 +64,9 @@ fuzz: $(INSTALLED) ## send a server what nobody would, for SECONDS (60) in each 
 
 simulate: $(INSTALLED) ## play SEEDS (1000) of a server in virtual time, where things go wrong
 	@$(BIN)/python -m pytest -q tests/simulation/test_campaign.py --s2s-seeds=$(or $(SEEDS),1000) $(ARGS)
+
+explore: $(INSTALLED) ## go every way of a few sessions, with accidents, for STEPS (200000)
+	@$(BIN)/python -m tests.exploration $(or $(STEPS),200000)
 
 check: $(INSTALLED) ## format, lint, types, import contracts, diagrams
 	$(BIN)/ruff format --check $(SOURCES)

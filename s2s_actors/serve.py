@@ -12,48 +12,30 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from s2s_actors.access import Access
 from s2s_actors.actors.board import Board
-from s2s_actors.actors.conversation import ConversationRules
-from s2s_actors.actors.health import HealthLimits
-from s2s_actors.actors.hosts import Hosts
-from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.ports import SessionWish
-from s2s_actors.actors.surroundings import Surroundings
-from s2s_actors.actors.unit import UnitTimings
-from s2s_actors.actors.wiring import Plant
-from s2s_actors.backends.abilities import context_tokens_of
-from s2s_actors.backends.base import BackendOptions
 from s2s_actors.backends.loading import load_models
-from s2s_actors.backends.mcp_base import NoMcp
-from s2s_actors.backends.mcp_hosts import HostList, McpOnHosts
-from s2s_actors.backends.mcp_http import HttpMcp
-from s2s_actors.backends.registry import BackendChoice, ModelSelection
+from s2s_actors.blueprint import mcp_gateway, model_selection, plant, server_options
 from s2s_actors.errors import SetupError
-from s2s_actors.protocol.conduct import PLAIN, Conduct
-from s2s_actors.protocol.history import HistoryLimits
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.server.app import PoolWatch, serve
 from s2s_actors.server.companion import CompanionPlan
-from s2s_actors.server.descriptors import room_for
 from s2s_actors.server.event_loop import run_loop
 from s2s_actors.server.listener import bind
-from s2s_actors.server.options import ServerOptions
 from s2s_actors.server.signals import Terminated, termination_interrupts
 from s2s_actors.streams import finish_streams, give_up
 
 if TYPE_CHECKING:
     import socket
 
+    from s2s_actors.actors.wiring import Plant
     from s2s_actors.backends.base import Models
-    from s2s_actors.backends.mcp_base import McpGateway
     from s2s_actors.settings import Settings
 
 logger = logging.getLogger(__name__)
 
 _STOP_PATIENCE_S = 3.0
 """How long models may take over their current step when everything has been cancelled."""
-_AFTER_DRAIN_S = 2.0
-"""What a session gets on top of the drain deadline when the server goes down."""
 _INTERRUPTED = 130
 
 
@@ -79,7 +61,7 @@ def _run(settings: Settings) -> int:
     # All that the process did so far was to import, on one thread.
     began_s = time.perf_counter() - time.process_time()
     # Before the models are loaded: a key that is missing or a port in use should not cost a minute.
-    access, mcp = Access(settings), _mcp(settings)
+    access, mcp = Access(settings), mcp_gateway(settings)
     sock = bind(settings.host, settings.port)
     http_sock = _bind_http(settings, sock)
     models = _loaded(settings, sock)
@@ -89,7 +71,7 @@ def _run(settings: Settings) -> int:
     try:
         run_loop(
             serve(
-                _server_options(settings, access),
+                server_options(settings, access),
                 pool,
                 board,
                 models,
@@ -161,110 +143,6 @@ def _leave_at_once(busy: list[str], code: int) -> NoReturn:
         logger.warning("leaving behind what does not stop: %s", ", ".join(busy))
     logging.shutdown()
     os._exit(finish_streams(code))
-
-
-def _mcp(settings: Settings) -> McpGateway:
-    if settings.mcp == "off":
-        return NoMcp()
-    if settings.mcp_hosts is None:
-        return HttpMcp()
-    return McpOnHosts(HttpMcp(), HostList(settings.mcp_hosts))
-
-
-def model_selection(settings: Settings) -> ModelSelection:
-    """Which backends to load, and with what."""
-    script = settings.script
-    return ModelSelection(
-        vad=BackendChoice(settings.vad, BackendOptions(script=script)),
-        stt=BackendChoice(settings.stt, BackendOptions(model=settings.stt_model, script=script)),
-        llm=BackendChoice(
-            settings.llm,
-            BackendOptions(
-                model=settings.llm_model,
-                base_url=settings.llm_base_url,
-                api_key=settings.llm_api_key,
-                connect_timeout_s=settings.llm_connect_timeout_s,
-                first_timeout_s=settings.llm_first_timeout_s,
-                timeout_s=settings.llm_timeout_s,
-                script=script,
-            ),
-        ),
-        tts=BackendChoice(settings.tts, BackendOptions(voice=settings.tts_voice, script=script)),
-        turn=BackendChoice(settings.turn, BackendOptions(script=script)),
-    )
-
-
-def plant(
-    settings: Settings, models: Models, board: Board, clock: SystemClock, mcp: McpGateway
-) -> Plant:
-    """The actors of a process, ready to start."""
-    return Plant(
-        models=models,
-        around=Surroundings(
-            board,
-            clock,
-            mcp,
-            limits=_health_limits(settings),
-            hosts=Hosts.shared(models.vad),
-        ),
-        pool_rules=PoolRules(
-            units=settings.units,
-            queue_limit=settings.queue,
-            queue_timeout_s=settings.queue_timeout_s,
-            shutdown_timeout_s=settings.shutdown_timeout_s,
-            close_timeout_s=settings.drain_timeout_s + _AFTER_DRAIN_S,
-            failing_sessions=settings.failing_sessions,
-        ),
-        timings=UnitTimings(
-            claim_timeout_s=settings.claim_timeout_s, drain_timeout_s=settings.drain_timeout_s
-        ),
-        conversation=ConversationRules(
-            model=models.llm.info.id,
-            stt_model=models.stt.info.id,
-            instructions=settings.instructions,
-            context_tokens=context_tokens_of(models.llm),
-            max_duration_s=settings.session_timeout_s,
-            conduct=_conduct(settings),
-            history=HistoryLimits(
-                audio_bytes=settings.history_audio_bytes,
-                items=settings.history_items,
-                text_bytes=settings.history_text_bytes,
-            ),
-        ),
-    )
-
-
-def _health_limits(settings: Settings) -> HealthLimits:
-    if settings.admission == "units":
-        return HealthLimits(None, None)
-    return HealthLimits(settings.max_lag_s, settings.max_model_wait_s)
-
-
-def _conduct(settings: Settings) -> Conduct:
-    if settings.conduct == "plain":
-        return PLAIN
-    return Conduct(
-        drafts=settings.speculation == "on",
-        partials=settings.partial_transcripts == "on",
-        weighs_interruptions=settings.interruptions == "weighed",
-        resumes=settings.resume == "on",
-        knows_playback=settings.playback_clock == "on",
-        ignores_echo=settings.echo_guard == "on",
-        lead_ms=round(settings.audio_lead_s * 1000),
-    )
-
-
-def _server_options(settings: Settings, access: Access) -> ServerOptions:
-    return ServerOptions(
-        host=settings.host,
-        port=settings.port,
-        max_frame_bytes=settings.max_frame_bytes,
-        compression=settings.compression == "deflate",
-        write_timeout_s=settings.write_timeout_s,
-        max_connections=room_for(settings.max_connections, settings.units),
-        door=access.door,
-        tls=access.tls.context if access.tls else None,
-    )
 
 
 def _progress(line: str) -> None:

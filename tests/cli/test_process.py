@@ -120,7 +120,7 @@ def test_the_switch_interval_is_set_by_the_process_and_not_by_an_import() -> Non
 
 def test_a_server_brings_no_library_that_it_may_never_need() -> None:
     script = (
-        "import sys, s2s_actors.serve as serving; serving.HttpMcp().close(); "
+        "import sys, s2s_actors.serve, s2s_actors.blueprint as parts; parts.HttpMcp().close(); "
         "heavy = {'torch', 'transformers', 'faster_whisper', 'onnxruntime', 'openai', 'mcp'}; "
         "sys.exit(', '.join(heavy & sys.modules.keys()) or None)"
     )

@@ -15,9 +15,9 @@ from websockets.exceptions import InvalidStatus
 from s2s_actors.actors.board import Board
 from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.backends.script import LlmAnswer, LlmScript, TtsScript, TurnScript
+from s2s_actors.blueprint import plant
 from s2s_actors.protocol.conduct import NATURAL, PLAIN, Conduct
 from s2s_actors.runtime.clock import SystemClock
-from s2s_actors.serve import plant
 from s2s_actors.settings import Settings
 from tests.e2e.talking import AUDIO, STARTED, natural_server, said, speak, words_of
 from tests.support.realtime_client import RealtimeClient

@@ -22,8 +22,8 @@ from s2s_actors.backends.scripted import (
     ScriptedTurn,
     ScriptedVad,
 )
+from s2s_actors.blueprint import plant
 from s2s_actors.runtime.clock import SystemClock
-from s2s_actors.serve import plant
 from s2s_actors.server.app import PoolWatch, Stop, serve
 from s2s_actors.server.event_loop import run_loop
 from s2s_actors.server.options import ServerOptions
