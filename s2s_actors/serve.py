@@ -16,6 +16,7 @@ from s2s_actors.actors.ports import SessionWish
 from s2s_actors.backends.loading import load_models
 from s2s_actors.blueprint import mcp_gateway, model_selection, plant, server_options
 from s2s_actors.errors import SetupError
+from s2s_actors.logs import set_up_logs
 from s2s_actors.runtime.actor import join_actors
 from s2s_actors.runtime.clock import SystemClock
 from s2s_actors.server.app import PoolWatch, serve
@@ -48,6 +49,7 @@ def run(settings: Settings) -> int:
     Raises:
         SetupError: A model is missing or the port can't be used.
     """
+    set_up_logs(settings.log_level, with_content=settings.log_content == "on")
     with termination_interrupts():
         try:
             return _run(settings)

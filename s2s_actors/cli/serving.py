@@ -12,7 +12,6 @@ import typer
 
 from s2s_actors.backends.registry import BACKENDS
 from s2s_actors.cli.teaching import taught
-from s2s_actors.logs import set_up_logs
 from s2s_actors.settings import (
     CONFIG_ENV,
     SETTINGS,
@@ -94,7 +93,6 @@ def _help(row: Setting) -> str:
 
 
 def _serve(settings: Settings) -> int:
-    set_up_logs(settings.log_level, with_content=settings.log_content == "on")
     from s2s_actors.serve import run  # noqa: PLC0415 - brings asyncio and the actors
 
     return run(settings)
