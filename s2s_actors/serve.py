@@ -149,7 +149,9 @@ def _leave_at_once(busy: list[str], code: int) -> NoReturn:
 
 def _progress(line: str) -> None:
     with contextlib.suppress(OSError):  # nobody to tell is no reason not to serve
-        print(line, file=sys.stderr, flush=True)  # noqa: T201
+        # In one piece: the log is written beside it, by another thread.
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
 
 def _address(settings: Settings, port: int, scheme: Literal["ws", "http"]) -> str:
