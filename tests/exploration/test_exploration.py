@@ -13,7 +13,7 @@ from tests.exploration import search
 from tests.exploration.configuration import Configurations
 from tests.exploration.faults import faults_in
 from tests.exploration.moves import FAULTS, Move, Trace
-from tests.exploration.scenarios import SCENARIOS
+from tests.exploration.scenarios import SCENARIOS, Scenario
 from tests.exploration.search import Budget, explore, replay
 from tests.exploration.world import World
 
@@ -53,13 +53,16 @@ def test_every_kind_of_accident_is_tried_somewhere() -> None:
 
 
 def test_steps_that_are_left_out_lead_to_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = Budget(faults=0, turns=2, steps=6_000)
-    sparing = explore("side-by-side", few)
+    both = Scenario(2, (("a", "claim"), ("b", "claim")))
+    monkeypatch.setitem(SCENARIOS, "both-come", both)
+    thrice = Budget(faults=0, turns=3)
+    sparing = explore("both-come", thrice)
     monkeypatch.setattr(search, "_known_from_elsewhere", lambda _moves, _before: [])
-    thorough = explore("side-by-side", replace(few, turns=1))
+    thorough = explore("both-come", thrice)
+    assert sparing.complete
     assert thorough.complete
-    assert thorough._seen.keys() <= explore("side-by-side", TURN)._seen.keys()
-    assert sparing.configurations > thorough.configurations
+    assert sparing.edges < thorough.edges
+    assert sparing._seen.keys() == thorough._seen.keys()
 
 
 def test_an_exploration_that_runs_out_of_steps_says_so() -> None:
