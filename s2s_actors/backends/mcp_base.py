@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from s2s_actors.protocol.mcp_items import McpHttpError
 
@@ -47,13 +47,23 @@ class McpGateway(Protocol):
         ...
 
 
+_UNAVAILABLE: Final = McpHttpError(code=503, message="This server does not connect to MCP servers.")
+
+
 class NoMcp:
-    """Stands where there is no way to MCP servers: every request fails at once."""
+    """Stands where there is no way to MCP servers: every request fails at once.
+
+    Args:
+        error: Why.
+    """
+
+    def __init__(self, error: McpHttpError = _UNAVAILABLE) -> None:
+        self._error = error
 
     def list_tools(self, server: McpTool, cancel: CancelToken, done: Listed) -> None:
         """Fail."""
         del server, cancel
-        done(_UNAVAILABLE)
+        done(self._error)
 
     def call_tool(
         self,
@@ -65,10 +75,7 @@ class NoMcp:
     ) -> None:
         """Fail."""
         del server, name, arguments, cancel
-        done(_UNAVAILABLE)
+        done(self._error)
 
     def close(self) -> None:
         """Nothing is held."""
-
-
-_UNAVAILABLE = McpHttpError(code=503, message="This server does not connect to MCP servers.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from s2s_actors.backends.mcp_base import NoMcp
 from s2s_actors.errors import SetupError
 from s2s_actors.protocol.mcp_items import McpHttpError
 
@@ -57,13 +58,11 @@ class McpOnHosts:
     def __init__(self, inner: McpGateway, hosts: HostList) -> None:
         self._inner = inner
         self._hosts = hosts
+        self._elsewhere = NoMcp(_REFUSED)
 
     def list_tools(self, server: McpTool, cancel: CancelToken, done: Listed) -> None:
         """Ask a server for its tools, if it is allowed."""
-        if self._allows(server):
-            self._inner.list_tools(server, cancel, done)
-        else:
-            done(_REFUSED)
+        self._way_to(server).list_tools(server, cancel, done)
 
     def call_tool(
         self,
@@ -74,17 +73,14 @@ class McpOnHosts:
         done: Called,
     ) -> None:
         """Call a tool of a server, if it is allowed."""
-        if self._allows(server):
-            self._inner.call_tool(server, name, arguments, cancel, done)
-        else:
-            done(_REFUSED)
+        self._way_to(server).call_tool(server, name, arguments, cancel, done)
 
     def close(self) -> None:
         """Close the gateway behind."""
         self._inner.close()
 
-    def _allows(self, server: McpTool) -> bool:
-        return self._hosts.has(str(server.server_url))
+    def _way_to(self, server: McpTool) -> McpGateway:
+        return self._inner if self._hosts.has(str(server.server_url)) else self._elsewhere
 
 
 def _parsed(entry: str) -> tuple[str, int | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from http import HTTPStatus
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, TypeVar, get_args
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import (
@@ -37,6 +37,8 @@ __all__ = ["UNIT_STATES", "Metrics"]
 UNIT_STATES: Final = tuple(str(state.value) for state in UnitChart.states)
 _IN_SESSION: Final = ("claimed", "active")
 _STAGES: Final = ("conversation", "vad", "stt", "llm", "tts")
+_F = TypeVar("_F", CounterMetricFamily, GaugeMetricFamily)
+
 _REFUSALS: Final = (
     "invalid_api_key",
     "origin_not_allowed",
@@ -151,20 +153,22 @@ class _Figures(Collector):
 def _counter(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> CounterMetricFamily:
-    if isinstance(value, (int, float)):
-        return CounterMetricFamily(name, text, value=value)
-    family = CounterMetricFamily(name, text, labels=[label])
-    for each, count in value.items():
-        family.add_metric([each], count)
-    return family
+    return _family(CounterMetricFamily, name, text, value, label)
 
 
 def _gauge(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> GaugeMetricFamily:
+    return _family(GaugeMetricFamily, name, text, value, label)
+
+
+def _family(
+    kind: type[_F], name: str, text: str, value: float | Mapping[str, float], label: str
+) -> _F:
+    """One series, or one for each value of a label."""
     if isinstance(value, (int, float)):
-        return GaugeMetricFamily(name, text, value=value)
-    family = GaugeMetricFamily(name, text, labels=[label])
+        return kind(name, text, value=value)
+    family = kind(name, text, labels=[label])
     for each, figure in value.items():
         family.add_metric([each], figure)
     return family
