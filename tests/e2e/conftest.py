@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from s2s_actors.backends.script import Script, TtsRule, TtsScript
+from tests.e2e.faults import Hang
 from tests.support.running_server import RunningServer, scripted_models
 
 if TYPE_CHECKING:
@@ -29,3 +30,11 @@ def server() -> Iterator[RunningServer]:
     """Two units."""
     with RunningServer(scripted_models(Script(tts=VOICE_FAULTS))) as running:
         yield running
+
+
+@pytest.fixture
+def hang() -> Iterator[Hang]:
+    """Lets go of whatever hangs, also when the test fails."""
+    hang = Hang()
+    yield hang
+    hang.release()

@@ -178,13 +178,6 @@ HANGING: dict[str, Callable[[Hang], Any]] = {
 }
 
 
-@pytest.fixture
-def hang() -> Iterator[Hang]:
-    hang = Hang()
-    yield hang
-    hang.release()
-
-
 async def hang_up_on(hang: Hang, server: RunningServer, name: str = "hanging") -> None:
     """Someone talks, something hangs, and they leave."""
     async with RealtimeClient(server, name=name) as client:

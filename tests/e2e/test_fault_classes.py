@@ -12,6 +12,7 @@ import pytest
 from s2s_actors.backends.chat import Finished, TextDelta, ToolCallDelta, ToolCallStarted
 from s2s_actors.backends.script import LlmAnswer, LlmScript
 from s2s_actors.backends.scripted import ScriptedLlm
+from tests.e2e.faults import Hang, HangingLlm
 from tests.e2e.remote import served_by
 from tests.e2e.talking import AUDIO, COMPLETED, natural_server, said, speak, words_of
 from tests.support.fake_openai import Reply
@@ -111,22 +112,24 @@ def test_what_a_cancelled_answer_cost_is_not_billed_to_the_next(server: RunningS
     run(scenario())
 
 
-def test_a_request_during_an_answer_by_voice_is_refused_and_spoils_nothing(
-    server: RunningServer,
-) -> None:
-    async def scenario() -> None:
-        async with RealtimeClient(server) as client:
-            await client.play("The answer.")
-            await client.say()
-            await client.event("response.created")
-            event_id = await client.create()
-            error = await client.error(event_id=event_id)
-            assert error["code"] == "conversation_already_has_active_response"
-            assert (await client.done())["status"] == "completed"
-            await client.sync()
-            assert client.types.count("response.created") == 1
+def test_a_request_during_an_answer_by_voice_is_refused_and_spoils_nothing(hang: Hang) -> None:
+    with RunningServer(scripted_models(llm=HangingLlm(hang)), units=1) as server:
 
-    run(scenario())
+        async def scenario() -> None:
+            async with RealtimeClient(server) as client:
+                await client.play("The answer.")
+                hang.arm()
+                await client.say()
+                await client.event("response.created")
+                event_id = await client.create()
+                error = await client.error(event_id=event_id)
+                assert error["code"] == "conversation_already_has_active_response"
+                hang.release()
+                assert (await client.done())["status"] == "completed"
+                await client.sync()
+                assert client.types.count("response.created") == 1
+
+        run(scenario())
 
 
 # --- tools ----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from s2s_actors.backends.script import Script, SttAnswer, SttScript
+from tests.e2e.faults import Hang, HangingLlm
 from tests.support.realtime_client import RealtimeClient
 from tests.support.running_server import RunningServer, run, scripted_models
 from tests.support.sound import silence, tone
@@ -442,20 +443,24 @@ def test_cancel_when_idle_is_an_error_that_spoils_nothing(server: RunningServer)
     run(scenario())
 
 
-def test_of_two_creates_in_one_burst_the_second_is_refused(server: RunningServer) -> None:
-    async def scenario() -> None:
-        async with RealtimeClient(server) as client:
-            await client.play({"text": "Only one.", "first_token_ms": 100})
-            await client.write("hello")
-            await client.create()
-            second = await client.create()
-            error = await client.error(event_id=second)
-            assert error["code"] == "conversation_already_has_active_response"
-            assert (await client.done())["status"] == "completed"
-            await client.sync()
-            assert client.types.count("response.created") == 1
+def test_of_two_creates_in_one_burst_the_second_is_refused(hang: Hang) -> None:
+    with RunningServer(scripted_models(llm=HangingLlm(hang)), units=1) as server:
 
-    run(scenario())
+        async def scenario() -> None:
+            async with RealtimeClient(server) as client:
+                await client.play("Only one.")
+                hang.arm()
+                await client.write("hello")
+                await client.create()
+                second = await client.create()
+                error = await client.error(event_id=second)
+                assert error["code"] == "conversation_already_has_active_response"
+                hang.release()
+                assert (await client.done())["status"] == "completed"
+                await client.sync()
+                assert client.types.count("response.created") == 1
+
+        run(scenario())
 
 
 def test_a_cancelled_response_stays_silent(server: RunningServer) -> None:
