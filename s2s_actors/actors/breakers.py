@@ -71,10 +71,10 @@ class Breakers:
         breaker = self._breakers.get(message.stage)
         if breaker is None:
             return
-        if isinstance(message, StageFailed):
-            self._fire(breaker, "failed", session=message.lease.session_id)
-        else:
+        if isinstance(message, StageWorked):
             self._fire(breaker, "worked")
+        elif not message.blames_request:
+            self._fire(breaker, "failed", session=message.lease.session_id)
 
     def entered(self, session_id: str) -> None:
         """Somebody came in, who will show whether the backends work."""

@@ -118,7 +118,7 @@ class PoolActor(Actor):
             case m.UnitIdle(lease=lease):
                 self._unit_idle(lease)
             case m.StageFailed() | m.StageWorked():
-                self._reception.breakers.hear(message)
+                self._reception.hear(message)
             case m.ServerReady():
                 self._move("ready")
                 self._publish()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from s2s_actors.actors.admission import Admission
 from s2s_actors.actors.breakers import BREAKER_TIMER, Breakers
-from s2s_actors.actors.messages import TimerFired
+from s2s_actors.actors.failures import Failures
+from s2s_actors.actors.messages import StageFailed, TimerFired
 from s2s_actors.actors.ports import Refused
 from s2s_actors.actors.turnover import Turnover
 from s2s_actors.actors.waiting import WaitingLine
@@ -15,7 +16,7 @@ from s2s_actors.actors.waiting import WaitingLine
 if TYPE_CHECKING:
     from s2s_actors.actors.allocation import Allocation
     from s2s_actors.actors.lease import Lease
-    from s2s_actors.actors.messages import Claim
+    from s2s_actors.actors.messages import Claim, StageWorked
     from s2s_actors.actors.pool import PoolRules
     from s2s_actors.actors.surroundings import Surroundings
     from s2s_actors.runtime.clock import Timer
@@ -70,6 +71,7 @@ class Reception:
         self._admission = Admission(around.health, around.clock)
         self._clock = around.clock
         self._tally = around.board.tally
+        self._failures = Failures(around.clock, around.board.tally)
         self._outlet = outlet
         self._look: Timer | None = None
 
@@ -113,6 +115,12 @@ class Reception:
             self.breakers.time_over(fired.serial)
         elif fired.name != LOOK_TIMER and (claim := self.line.expire(fired.serial)):
             self._refuse_for_lack(claim)
+
+    def hear(self, message: StageFailed | StageWorked) -> None:
+        """A stage tells of its backend."""
+        if isinstance(message, StageFailed):
+            self._failures.note(message)
+        self.breakers.hear(message)
 
     def left(self, lease: Lease) -> None:
         """A unit has come free."""

@@ -151,8 +151,8 @@ class ModelStage(StageActor):
         except StageError as error:
             # A model whose connection is cut by the cancellation may call that an error.
             if not cancel.cancelled:
-                if not error.blames_request:
-                    self.links.unit.put(StageFailed(lease, self.stage, error.code))
+                code, blamed = error.code, error.blames_request
+                self.links.unit.put(StageFailed(lease, self.stage, code, blames_request=blamed))
                 self.links.conversation.put(self.failure(message, error))
         else:
             # Work that was stopped shows nothing: the model may have hung until then.

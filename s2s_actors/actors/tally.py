@@ -23,9 +23,12 @@ class Tallies:
     """All counts at one moment.
 
     Attributes:
-        refused: Clients that were sent away, by the code that they were told.
+        refused: Clients that were sent away, by reason.
         responses: Responses that have ended, by status.
         stages_replaced: Stages that were replaced, by name.
+        stages_failed: Failures of stages that no request is to blame for, by name.
+        clients_cut: Clients that were cut off, by what they did not do.
+        events_dropped: Events of clients for which there was no room.
         turns_unanswered: Turns that got no answer.
         turns_by_wait: Turns that got one, by the step of :data:`TURN_BOUNDS_S` in which their
             wait lies; the last ones waited longer than all of them.
@@ -35,6 +38,9 @@ class Tallies:
     refused: Mapping[str, int]
     responses: Mapping[str, int]
     stages_replaced: Mapping[str, int]
+    stages_failed: Mapping[str, int]
+    clients_cut: Mapping[str, int]
+    events_dropped: int
     turns_unanswered: int
     turns_by_wait: tuple[int, ...]
     turns_waited_s: float
@@ -52,15 +58,28 @@ class Tally:
     _refused: Counter[str] = field(default_factory=Counter)
     _responses: Counter[str] = field(default_factory=Counter)
     _stages: Counter[str] = field(default_factory=Counter)
+    _failed: Counter[str] = field(default_factory=Counter)
+    _cut: Counter[str] = field(default_factory=Counter)
+    _dropped: int = 0
     _unanswered: int = 0
     _by_wait: list[int] = field(default_factory=lambda: [0] * (len(TURN_BOUNDS_S) + 1))
     _waited_s: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def refused(self, code: str) -> None:
-        """A client was sent away, and told this code."""
+    def refused(self, reason: str) -> None:
+        """A client was sent away: by a code of the protocol, or by one of the door's reasons."""
         with self._lock:
-            self._refused[code] += 1
+            self._refused[reason] += 1
+
+    def client_cut(self, reason: str) -> None:
+        """A connection was cut since its client did not read, or did not answer pings."""
+        with self._lock:
+            self._cut[reason] += 1
+
+    def event_dropped(self, count: int = 1) -> None:
+        """There was no room for so many events of a client."""
+        with self._lock:
+            self._dropped += count
 
     def response_ended(self, status: str) -> None:
         """A response is over."""
@@ -71,6 +90,11 @@ class Tally:
         """A stage of some unit failed or hung, and there is a new one in its place."""
         with self._lock:
             self._stages[stage] += 1
+
+    def stage_failed(self, stage: str) -> None:
+        """A stage of some unit failed, and no request is to blame."""
+        with self._lock:
+            self._failed[stage] += 1
 
     def turn_over(self, waited_s: float | None) -> None:
         """A turn has its answer after so long, or gets none (None)."""
@@ -88,6 +112,9 @@ class Tally:
                 refused=dict(self._refused),
                 responses=dict(self._responses),
                 stages_replaced=dict(self._stages),
+                stages_failed=dict(self._failed),
+                clients_cut=dict(self._cut),
+                events_dropped=self._dropped,
                 turns_unanswered=self._unanswered,
                 turns_by_wait=tuple(self._by_wait),
                 turns_waited_s=self._waited_s,

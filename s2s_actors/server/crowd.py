@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
+from s2s_actors.runtime.sparse_log import SparseLog
 from s2s_actors.server.answers import error_response
-from s2s_actors.server.sparse_log import SparseLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable

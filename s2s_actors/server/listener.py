@@ -13,12 +13,12 @@ from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as serve_websockets
 
 from s2s_actors.errors import SetupError
+from s2s_actors.runtime.sparse_log import SparseLog
 from s2s_actors.server.connection import Connection
 from s2s_actors.server.crowd import Crowd, CrowdLimits, place_of
 from s2s_actors.server.handshake import Gate, select_subprotocol
 from s2s_actors.server.limits import Limits, Visit
 from s2s_actors.server.peer import PeerConnection
-from s2s_actors.server.sparse_log import SparseLog
 
 if TYPE_CHECKING:
     from types import TracebackType

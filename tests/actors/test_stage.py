@@ -251,7 +251,7 @@ def _fail_when_cancelled(cancel: CancelToken) -> None:
     [
         (lambda _: None, [m.StageWorked]),
         (_fail, [m.StageFailed]),
-        (_refuse, []),
+        (_refuse, [m.StageFailed]),
         (CancelToken.cancel, []),
         (_fail_when_cancelled, []),
     ],
@@ -272,6 +272,7 @@ def test_the_unit_hears_of_each_piece_of_work_that_shows_whether_the_backend_wor
     assert {(failed.lease, failed.stage, failed.reason) for failed in unit.of(m.StageFailed)} <= {
         (bound.lease, "stt", "planned")
     }
+    assert {failed.blames_request for failed in unit.of(m.StageFailed)} <= {do is _refuse}
 
 
 # --- how busy the machine is -------------------------------------------------------------------

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from s2s_actors.runtime.clock import ManualClock
+from s2s_actors.runtime.sparse_log import SparseLog
 from s2s_actors.server.crowd import MOST_TURNED_AWAY, Crowd, CrowdLimits, place_of
 from s2s_actors.server.door import Door
 from s2s_actors.server.keys import ApiKey, KeyRing, hash_of
-from s2s_actors.server.sparse_log import SparseLog
 from tests.server.harness import (
     PATIENCE_S,
     FakePool,

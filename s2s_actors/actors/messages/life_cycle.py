@@ -161,14 +161,20 @@ class StageWorked(Control):
 
 @dataclass(frozen=True, slots=True)
 class StageFailed(Control):
-    """To the unit and on to the pool: the backend of a stage failed, and not by the request.
+    """To the unit and on to the pool: the backend of a stage failed.
 
-    ``reason`` is a code of the server's own, for the log.
+    Attributes:
+        lease: Whose work it was.
+        stage: Which place of the pipeline.
+        reason: A code of the server's own, for the log.
+        blames_request: Whether what was asked is to blame, so that it says nothing about the
+            backend.
     """
 
     lease: Lease
     stage: str
     reason: str
+    blames_request: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What strangers do is told now and then: they can't fill the log."""
+"""What may happen any number of times is told now and then: it can't fill the log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SparseLog:
     """Warns at once, and then for a while only counts.
 
     Promises: at most one line in ``every_s``, which tells of how many it stands for. Belongs to
-    the event loop.
+    one thread.
 
     Args:
         logger: Takes the lines.
