@@ -76,10 +76,10 @@ class Tally:
         with self._lock:
             self._cut[reason] += 1
 
-    def event_dropped(self, count: int = 1) -> None:
-        """There was no room for so many events of a client."""
+    def event_dropped(self) -> None:
+        """There was no room for an event of a client."""
         with self._lock:
-            self._dropped += count
+            self._dropped += 1
 
     def response_ended(self, status: str) -> None:
         """A response is over."""

@@ -84,7 +84,8 @@ class ClientSecrets:
         ends_s = [loan.expires_s for loan in self._loans.values() if loan.owner == owner]
         if len(ends_s) >= self._most:
             text = f"There are {self._most} client secrets of this key that are still valid."
-            return Denied("rate_limit_exceeded", text, min(ends_s) - now_s)
+            wait_s = min(ends_s) - now_s
+            return Denied("rate_limit_exceeded", "key_client_secrets", text, wait_s)
         value = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         self._loans[hash_of(value)] = _Loan(owner, now_s + lifetime_s, settings_json)
         return value

@@ -66,7 +66,7 @@ class CompanionPlan:
             now_s: The process's monotonic clock.
         """
         assert options.door.secrets is not None
-        minting = Minting(options.door, options.door.secrets, self.start)
+        minting = Minting(options.door, options.door.secrets, self.start, endpoints.tally)
         async with Companion(options, endpoints, minting, self.sock, now_s) as companion:
             logger.info("plain HTTP on port %d", companion.port)
             self.on_listening(companion.port)
@@ -102,7 +102,7 @@ class Companion:
         self._endpoints = endpoints
         self._minting = minting
         self._sock = sock
-        self._crowd = Crowd(_CROWD, now_s)
+        self._crowd = Crowd(_CROWD, now_s, endpoints.tally)
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 

@@ -33,6 +33,7 @@ from statecharts.connection import (
 
 if TYPE_CHECKING:
     from s2s_actors.actors.health import Health
+    from s2s_actors.actors.tally import Tally
     from s2s_actors.runtime.outlet import Outlet
     from s2s_actors.server.limits import Denied, Visit
     from s2s_actors.server.options import ServerOptions
@@ -54,13 +55,15 @@ class Connection:
     it; :meth:`run` ends within the configured deadlines after either side has left.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a client meets everything here
         self,
         ws: PeerConnection,
         pool: Outlet,
         options: ServerOptions,
         health: Health,
         visit: Visit,
+        *,
+        tally: Tally,
     ) -> None:
         self._ws = ws
         self._pool = pool
@@ -76,8 +79,9 @@ class Connection:
             health=health,
         )
         self._visit = visit
+        self._tally = tally
         meter = AudioMeter(None if ws.lent is None else ws.lent.settings())
-        self._intake = Intake(self._outbox, health.now_s, visit, meter)
+        self._intake = Intake(self._outbox, health.now_s, visit, meter, tally)
         self._holds = False  # a claim or a unit
 
     async def run(self) -> None:
@@ -89,6 +93,7 @@ class Connection:
         try:
             await self._hold_unit(reader, writer)
             await self._part(writer)
+            self._note_silence()
         finally:
             reader.cancel()
             writer.cancel()
@@ -153,7 +158,7 @@ class Connection:
             "session %s: key %r gets no session (%s)",
             self._session_id,
             self._visit.name,
-            denied.code,
+            denied.reason,
         )
         self._refused = Refused(denied.code, denied.text, _TRY_AGAIN_LATER)
         self._feed("refused")
@@ -161,6 +166,8 @@ class Connection:
     def _take_answer(self, answer: ClaimReply) -> None:
         if isinstance(answer, Granted):
             self._feed("granted")
+            if self._ws.key is not None:
+                logger.info("session %s: key %r", self._session_id, self._visit.name)
             self._intake.open(answer)
         else:
             self._refused = answer
@@ -189,6 +196,7 @@ class Connection:
                 self._release(event)
             case AbortTransport():
                 logger.warning("session %s: the client does not read", self._session_id)
+                self._tally.client_cut("not_reading")
                 self._ws.transport.abort()
             case SendClose():
                 pass  # takes time: _part does it
@@ -226,6 +234,11 @@ class Connection:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._options.close_timeout_s):
                 await self._ws.wait_closed()
+
+    def _note_silence(self) -> None:
+        if self._ws.missed_pong:
+            logger.info("session %s: the client did not answer a ping", self._session_id)
+            self._tally.client_cut("no_pong")
 
     async def _say_goodbye(self, writer: asyncio.Task[Written]) -> Lost:
         """Send what is left and a close frame, and wait for the client's."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from websockets.http11 import Response
 
+    from s2s_actors.actors.tally import Tally
+
 __all__ = ["MOST_TURNED_AWAY", "Crowd", "CrowdLimits", "place_of"]
 
 logger = logging.getLogger(__name__)
@@ -56,10 +58,12 @@ class Crowd:
     Args:
         limits: How many there may be.
         now_s: The process's monotonic clock.
+        tally: Counts who is turned away.
     """
 
-    def __init__(self, limits: CrowdLimits, now_s: Callable[[], float]) -> None:
+    def __init__(self, limits: CrowdLimits, now_s: Callable[[], float], tally: Tally) -> None:
         self._limits = limits
+        self._tally = tally
         self._log = SparseLog(logger, now_s)
         self._count = 0
         self._lingering = 0
@@ -68,11 +72,13 @@ class Crowd:
     def enter(self, place: str) -> Response | None:
         """Count a new connection, or say why there is no room for it."""
         if self._count >= self._limits.connections:
+            self._tally.refused("too_many_connections")
             self._log.tell("a connection from %s was turned away: there are too many", place)
             return _turned_away(
                 HTTPStatus.SERVICE_UNAVAILABLE, "too_many_connections", "The server is full."
             )
         if self._newcomers[place] >= self._limits.newcomers:
+            self._tally.refused("too_many_newcomers")
             self._log.tell(
                 "a connection from %s was turned away: too many from there have sent no request",
                 place,

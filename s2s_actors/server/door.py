@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from s2s_actors.server.answers import error_response
 from s2s_actors.server.client_secrets import PREFIX
@@ -16,13 +17,27 @@ if TYPE_CHECKING:
     from s2s_actors.server.client_secrets import ClientSecrets, Lent
     from s2s_actors.server.keys import ApiKey, KeyRing
 
-__all__ = ["Door"]
+__all__ = ["Door", "Refusal"]
 
 _BEARER: Final = "bearer"
 _MOST_SECRETS: Final = 2
 """Both places may hold one; a header with a thousand must not cost a thousand looks."""
 _KEY_SUBPROTOCOL: Final = "openai-insecure-api-key."
 """Browsers can set no headers for a websocket: OpenAI's clients put the key here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why somebody may not come in.
+
+    Attributes:
+        reason: For the operator's figures. That a key is wrong is told apart from that there is
+            none: the one is somebody who guesses or has an old key, the other any passer-by.
+        response: For who asked; it does not tell that.
+    """
+
+    reason: Literal["origin_not_allowed", "missing_api_key", "invalid_api_key"]
+    response: Response
 
 
 class Door:
@@ -48,7 +63,7 @@ class Door:
 
     def refuse(
         self, headers: Headers, key: ApiKey | None, lent: Lent | None = None
-    ) -> Response | None:
+    ) -> Refusal | None:
         """Why a request may not open a session; None if it may.
 
         Args:
@@ -57,11 +72,12 @@ class Door:
             lent: What :meth:`lent_to` found in them, where that is enough.
         """
         if not self._origins.lets_in(headers.get("Origin"), headers.get("Host")):
-            return error_response(
+            response = error_response(
                 HTTPStatus.FORBIDDEN,
                 "origin_not_allowed",
                 "This page may not use the server; its operator can allow that.",
             )
+            return Refusal("origin_not_allowed", response)
         if key is None and lent is None and (self.keys is not None or self._is_lent(headers)):
             response = error_response(
                 HTTPStatus.UNAUTHORIZED,
@@ -69,7 +85,8 @@ class Door:
                 "No valid API key was sent: put one into the header 'Authorization: Bearer ...'.",
             )
             response.headers["WWW-Authenticate"] = "Bearer"
-            return response
+            shows_one = bool(_secrets(headers))
+            return Refusal("invalid_api_key" if shows_one else "missing_api_key", response)
         return None
 
     def key_of(self, headers: Headers) -> ApiKey | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from s2s_actors.server.answers import error_response, json_response
 from s2s_actors.server.insight import ANYONE
 from s2s_actors.server.metrics import UNIT_STATES, Metrics
+from s2s_actors.server.readiness import Readiness, in_use, readiness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -19,15 +20,12 @@ if TYPE_CHECKING:
 
     from s2s_actors.actors.board import Board, PoolSnapshot, TurnSnapshot, UnitSnapshot
     from s2s_actors.actors.health import Health, LoadReport
+    from s2s_actors.actors.tally import Tally
     from s2s_actors.backends.base import Backend
     from s2s_actors.server.insight import Insight
 
 _FIGURES: Final = frozenset({"/metrics", "/v1/usage"})
 """What is told only to who may see figures."""
-_DOOR_REFUSALS: Final = {
-    HTTPStatus.UNAUTHORIZED: "invalid_api_key",
-    HTTPStatus.FORBIDDEN: "origin_not_allowed",
-}
 
 
 class Endpoints:
@@ -66,7 +64,7 @@ class Endpoints:
         self._routes: dict[str, Callable[[], Response]] = {
             "/health": self._health,
             "/ready": self._ready,
-            "/metrics": Metrics(board, health).answer,
+            "/metrics": Metrics(board, health, lambda: self._readiness().is_ready).answer,
             "/v1/usage": self._usage,
             "/v1/models": self._list_models,
             **(more or {}),
@@ -82,13 +80,15 @@ class Endpoints:
         if path == "/v1/pool":
             return self._pool(insight())
         if path in _FIGURES and (refusal := insight().refusal) is not None:
-            return refusal
+            self.tally.refused(refusal.reason)
+            return refusal.response
         route = self._routes.get(path)
         return self.not_found(path) if route is None else route()
 
-    def count_refusal(self, status: HTTPStatus) -> None:
-        """Count a client that was sent away before there was a session to ask for."""
-        self._board.tally.refused(_DOOR_REFUSALS.get(status, "invalid_request"))
+    @property
+    def tally(self) -> Tally:
+        """Where those count who see more of clients than is told here."""
+        return self._board.tally
 
     @property
     def paths(self) -> list[str]:
@@ -108,30 +108,27 @@ class Endpoints:
         return json_response(HTTPStatus.OK, {"status": "ok"})
 
     def _ready(self) -> Response:
-        pool = self._board.pool()
-        state = "draining" if self._is_draining() else pool.server_state
-        units = self._board.units()
-        usable = any(unit.state != "quarantined" for unit in units)
-        load = self._vitals.read()
-        admitting = load.admits(_in_use(units))
-        ready = state == "serving" and usable and admitting and not pool.failing
-        status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
-        value: dict[str, object] = {"ready": ready, "state": state}
-        if not admitting:
-            value |= {"reason": "overloaded", "over": load.over}
-        if pool.failing:
-            value |= {"reason": "backend_failing", "stages": pool.failing}
+        now = self._readiness()
+        status = HTTPStatus.OK if now.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
+        value: dict[str, object] = {"ready": now.is_ready, "state": now.state}
+        if not now.is_admitting:
+            value |= {"reason": "overloaded", "over": now.load.over}
+        if now.failing:
+            value |= {"reason": "backend_failing", "stages": now.failing}
         return json_response(status, value)
+
+    def _readiness(self) -> Readiness:
+        return readiness(self._board, self._vitals, is_draining=self._is_draining())
 
     def _pool(self, insight: Insight) -> Response:
         units, pool = self._board.units(), self._board.pool()
         states = Counter(unit.state for unit in units)
         value = {
             "size": len(units),
-            "in_use": _in_use(units),
+            "in_use": in_use(units),
             "counts": {state: states[state] for state in UNIT_STATES},
             "queue": _shown_queue(pool),
-            "load": _shown_load(self._vitals.read(), _in_use(units)),
+            "load": _shown_load(self._vitals.read(), in_use(units)),
             "totals": {
                 "sessions": pool.sessions_total,
                 "waited": pool.waited_total,
@@ -173,10 +170,6 @@ class Endpoints:
             for info in (backend.info for backend in self._models)
         ]
         return json_response(HTTPStatus.OK, {"object": "list", "data": data})
-
-
-def _in_use(units: Iterable[UnitSnapshot]) -> int:
-    return sum(unit.state != "idle" for unit in units)
 
 
 def _shown_queue(pool: PoolSnapshot) -> dict[str, object]:

@@ -81,7 +81,10 @@ class Gate:
             return error_response(HTTPStatus.BAD_REQUEST, "invalid_url", "The URL is malformed.")
         if path == REALTIME_PATH:
             refused = _refuse_session(request)
-            return refused or self._let_in(cast("PeerConnection", connection), request)
+            if refused is not None:
+                self._endpoints.tally.refused("invalid_request")
+                return refused
+            return self._let_in(cast("PeerConnection", connection), request)
         if _wants_upgrade(request):
             return self._endpoints.not_found(path)
         return self._endpoints.answer(path, lambda: insight_of(self._door, request.headers))
@@ -92,6 +95,7 @@ class Gate:
         """The answer in place of the library's own refusals: those quote what was sent."""
         if connection.protocol.handshake_exc is None:
             return None
+        self._endpoints.tally.refused("invalid_request")
         status = HTTPStatus(response.status_code)
         refused = error_response(status, "invalid_handshake", "That opens no websocket (RFC 6455).")
         for name in ("Allow", "Upgrade"):
@@ -104,13 +108,13 @@ class Gate:
         door, headers = self._door, request.headers
         key = door.key_of(headers)
         lent = door.lent_to(headers) if key is None else None
-        refused = door.refuse(headers, key, lent)
-        if refused is None:
-            connection.key = lent.key if lent else key
-            connection.lent = lent
-        else:
-            self._endpoints.count_refusal(HTTPStatus(refused.status_code))
-        return refused
+        refusal = door.refuse(headers, key, lent)
+        if refusal is not None:
+            self._endpoints.tally.refused(refusal.reason)
+            return refusal.response
+        connection.key = lent.key if lent else key
+        connection.lent = lent
+        return None
 
 
 def target_of(request: Request) -> Target:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from websockets.datastructures import Headers
-    from websockets.http11 import Response
 
-    from s2s_actors.server.door import Door
+    from s2s_actors.server.door import Door, Refusal
 
 __all__ = ["ANYONE", "Insight", "insight_of"]
 
@@ -19,11 +18,11 @@ class Insight:
     """What whoever asks may be told.
 
     Attributes:
-        refusal: The answer to who may not see figures; None to who may.
+        refusal: Why they may not see figures; None if they may.
         has_key: Whether a key was shown, so that this is no stranger wherever they ask from.
     """
 
-    refusal: Response | None
+    refusal: Refusal | None
     has_key: bool
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from s2s_actors.actors.ports import Granted
+    from s2s_actors.actors.tally import Tally
     from s2s_actors.protocol.client_events import ClientEvent
     from s2s_actors.server.audio_meter import AudioMeter
     from s2s_actors.server.limits import Visit
@@ -35,7 +36,12 @@ class Intake:
     """
 
     def __init__(
-        self, outbox: Outbox, now_s: Callable[[], float], visit: Visit, meter: AudioMeter
+        self,
+        outbox: Outbox,
+        now_s: Callable[[], float],
+        visit: Visit,
+        meter: AudioMeter,
+        tally: Tally,
     ) -> None:
         """Begin without a unit.
 
@@ -44,11 +50,13 @@ class Intake:
             now_s: The process's clock.
             visit: Counts the audio.
             meter: Tells how much there is.
+            tally: Counts events for which there was no room.
         """
         self._outbox = outbox
         self._now_s = now_s
         self._visit = visit
         self._meter = meter
+        self._tally = tally
         self._granted: Granted | None = None
         self._early: list[str | bytes] = []
         self._early_bytes = 0
@@ -84,6 +92,7 @@ class Intake:
         full = len(self._early) >= EARLY_LIMIT_FRAMES
         if full or self._early_bytes + len(raw) > EARLY_LIMIT_BYTES:
             self._missed += 1
+            self._tally.event_dropped()
             return
         self._early.append(raw)
         self._early_bytes += len(raw)
@@ -103,6 +112,7 @@ class Intake:
         try:
             granted.inlet.put(ClientFrame(granted.lease, event, self._now_s(), len(raw)))
         except LaneFullError:
+            self._tally.event_dropped()
             message = "Events come faster than they can be handled; this one was dropped."
             self._reject(ClientError("input_backpressure", message, event_id=event.event_id))
 

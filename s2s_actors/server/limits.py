@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import deque
 from dataclasses import dataclass, field
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from s2s_actors.actors.tally import Tally
     from s2s_actors.server.keys import ApiKey
 
 __all__ = ["Denied", "Limits", "Visit"]
+
+logger = logging.getLogger(__name__)
 
 _MINUTE_S: Final = 60.0
 _HOUR_S: Final = 3600.0
@@ -25,11 +29,15 @@ class Denied:
 
     Attributes:
         code: As the protocol has it.
+        reason: Which limit it is, for the figures.
         message: For the client; it names the limit, and no key.
         retry_after_s: When to come back.
     """
 
     code: Literal["session_limit_reached", "rate_limit_exceeded"]
+    reason: Literal[
+        "key_sessions", "key_sessions_per_minute", "key_audio_minutes", "key_client_secrets"
+    ]
     message: str
     retry_after_s: float
 
@@ -58,10 +66,12 @@ class Limits:
 
     Args:
         now_s: The process's monotonic clock.
+        tally: Counts who is denied.
     """
 
-    def __init__(self, now_s: Callable[[], float]) -> None:
+    def __init__(self, now_s: Callable[[], float], tally: Tally) -> None:
         self._now_s = now_s
+        self._tally = tally
         self._uses: dict[str, _Use] = {}
 
     def enter(self, key: ApiKey) -> Denied | None:
@@ -74,6 +84,8 @@ class Limits:
             use.sessions += 1
             if key.sessions_per_minute is not None:
                 use.begun_s.append(now_s)
+        else:
+            self._tally.refused(denied.reason)
         return denied
 
     def leave(self, key: ApiKey) -> None:
@@ -91,6 +103,8 @@ class Limits:
         now_s = self._now_s()
         _forget(use, now_s)
         if use.audio_s + audio_s > key.audio_minutes_per_hour * _MINUTE_S:
+            self._tally.refused("key_audio_minutes")
+            logger.info("key %r has no more audio for now", key.name)
             oldest_s = use.audio[0][0] if use.audio else now_s
             return _too_much_audio(key, oldest_s + _HOUR_S - now_s)
         # One entry a second at most: appends are small, and an hour has many.
@@ -155,10 +169,11 @@ def _forget(use: _Use, now_s: float) -> None:
 def _denied(key: ApiKey, use: _Use, now_s: float) -> Denied | None:
     if key.max_sessions is not None and use.sessions >= key.max_sessions:
         text = f"This key has {key.max_sessions} sessions at a time, and all of them run."
-        return Denied("session_limit_reached", text, _BUSY_RETRY_S)
+        return Denied("session_limit_reached", "key_sessions", text, _BUSY_RETRY_S)
     if key.sessions_per_minute is not None and len(use.begun_s) >= key.sessions_per_minute:
         text = f"This key may begin {key.sessions_per_minute} sessions a minute."
-        return Denied("rate_limit_exceeded", text, use.begun_s[0] + _MINUTE_S - now_s)
+        wait_s = use.begun_s[0] + _MINUTE_S - now_s
+        return Denied("rate_limit_exceeded", "key_sessions_per_minute", text, wait_s)
     if key.audio_minutes_per_hour is not None:
         limit_s = key.audio_minutes_per_hour * _MINUTE_S
         if use.audio_s >= limit_s:
@@ -168,4 +183,4 @@ def _denied(key: ApiKey, use: _Use, now_s: float) -> Denied | None:
 
 def _too_much_audio(key: ApiKey, retry_s: float) -> Denied:
     text = f"This key may send {key.audio_minutes_per_hour} minutes of audio an hour."
-    return Denied("rate_limit_exceeded", text, retry_s)
+    return Denied("rate_limit_exceeded", "key_audio_minutes", text, retry_s)

@@ -106,8 +106,9 @@ class Listener:
         self._pool = pool
         self._gate = Gate(endpoints, options.door)
         self._health = health
-        self._limits = Limits(health.now_s)
-        self._crowd = Crowd(CrowdLimits.of(options.max_connections), health.now_s)
+        self._tally = tally = endpoints.tally
+        self._limits = Limits(health.now_s, tally)
+        self._crowd = Crowd(CrowdLimits.of(options.max_connections), health.now_s, tally)
         self._strangers = SparseLog(logger, health.now_s)
         self._sock = sock
         self._peers: set[PeerConnection] = set()
@@ -185,4 +186,7 @@ class Listener:
     async def _handle(self, ws: ServerConnection) -> None:
         assert isinstance(ws, PeerConnection)
         visit = Visit(self._limits, ws.key)
-        await Connection(ws, self._pool, self._options, self._health, visit).run()
+        connection = Connection(
+            ws, self._pool, self._options, self._health, visit, tally=self._tally
+        )
+        await connection.run()

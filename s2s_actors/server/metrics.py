@@ -17,13 +17,14 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.registry import Collector
 
 from s2s_actors import __version__
+from s2s_actors.actors.breakers import STAGES as BACKEND_STAGES
 from s2s_actors.actors.tally import TURN_BOUNDS_S
 from s2s_actors.server.answers import response
 from statecharts.response import Status
 from statecharts.unit import UnitChart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from prometheus_client.core import Metric
     from websockets.http11 import Response
@@ -36,20 +37,33 @@ __all__ = ["UNIT_STATES", "Metrics"]
 
 UNIT_STATES: Final = tuple(str(state.value) for state in UnitChart.states)
 _IN_SESSION: Final = ("claimed", "active")
-_STAGES: Final = ("conversation", "vad", "stt", "llm", "tts")
+_STAGES: Final = ("conversation", *BACKEND_STAGES)
 _F = TypeVar("_F", CounterMetricFamily, GaugeMetricFamily)
 
 _REFUSALS: Final = (
-    "invalid_api_key",
-    "origin_not_allowed",
+    # By the pool: codes of the protocol.
     "backend_failing",
     "server_is_overloaded",
     "server_shutting_down",
     "server_starting",
     "session_limit_reached",
+    # At the door.
+    "client_secrets_need_keys",
+    "invalid_api_key",
+    "invalid_request",
+    "missing_api_key",
+    "origin_not_allowed",
+    "too_many_connections",
+    "too_many_newcomers",
+    # By the limits of a key; of which one, the log tells.
+    "key_audio_minutes",
+    "key_client_secrets",
+    "key_sessions",
+    "key_sessions_per_minute",
 )
 """Series that are there from the beginning: one that begins with its first event hides that event
 from ``increase()``."""
+_CUTS: Final = ("no_pong", "not_reading")
 
 
 class Metrics:
@@ -61,11 +75,12 @@ class Metrics:
     Args:
         board: Where the actors publish.
         health: How far the process is behind.
+        is_ready: What ``/ready`` says.
     """
 
-    def __init__(self, board: Board, health: Health) -> None:
+    def __init__(self, board: Board, health: Health, is_ready: Callable[[], bool]) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(_Figures(board, health))
+        self._registry.register(_Figures(board, health, is_ready))
         ProcessCollector(registry=self._registry)
 
     def answer(self) -> Response:
@@ -76,13 +91,15 @@ class Metrics:
 class _Figures(Collector):
     """Reads what is published, at one moment for each family."""
 
-    def __init__(self, board: Board, health: Health) -> None:
+    def __init__(self, board: Board, health: Health, is_ready: Callable[[], bool]) -> None:
         self._board = board
         self._health = health
+        self._is_ready = is_ready
 
     def collect(self) -> Iterable[Metric]:
         tallies = self._board.tally.read()
         yield _gauge("s2s_build_info", "What runs here.", {__version__: 1}, "version")
+        yield _gauge("s2s_ready", "1 while /ready answers 200.", self._is_ready())
         yield from self._sessions(tallies)
         yield from self._units(tallies)
         yield from self._work(tallies)
@@ -98,6 +115,10 @@ class _Figures(Collector):
         yield _counter("s2s_waited", "Clients that had to wait for a unit.", pool.waited_total)
         yield _gauge("s2s_queue_clients", "Clients that wait for a unit.", pool.queue_length)
         yield _gauge("s2s_queue_limit_clients", "Clients that may wait.", pool.queue_limit)
+        cut = dict.fromkeys(_CUTS, 0) | dict(tallies.clients_cut)
+        yield _counter("s2s_clients_cut", "Clients that were cut off.", cut, "reason")
+        text = "Events of clients that came faster than they could be handled."
+        yield _counter("s2s_events_dropped", text, tallies.events_dropped)
 
     def _units(self, tallies: Tallies) -> Iterator[Metric]:
         units = self._board.units()
@@ -106,6 +127,13 @@ class _Figures(Collector):
         yield _gauge("s2s_units", "Units by what they do.", states, "state")
         stages = dict.fromkeys(_STAGES, 0) | dict(tallies.stages_replaced)
         yield _counter("s2s_stage_restarts", "Stages that were replaced.", stages, "stage")
+        failures = dict.fromkeys(_STAGES, 0) | dict(tallies.stages_failed)
+        text = "Failures of stages that no request is to blame for."
+        yield _counter("s2s_stage_failures", text, failures, "stage")
+        failing = self._board.pool().failing
+        out = {stage: float(stage in failing) for stage in BACKEND_STAGES}
+        text = "1 while nobody may come in because of this backend."
+        yield _gauge("s2s_backend_failing", text, out, "stage")
         rebuilds = sum(unit.rebuilds for unit in units)
         yield _counter("s2s_units_replaced", "Units that were built anew.", rebuilds)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from websockets.datastructures import Headers
     from websockets.http11 import Response
 
+    from s2s_actors.actors.tally import Tally
     from s2s_actors.protocol.session import Session
     from s2s_actors.protocol.session_start import SessionStart
     from s2s_actors.server.client_secrets import ClientSecrets
@@ -58,12 +59,16 @@ class Minting:
         door: Knows the keys.
         secrets: Keeps what was made.
         start: How sessions begin that bring no settings.
+        tally: Counts who gets none.
     """
 
-    def __init__(self, door: Door, secrets: ClientSecrets, start: SessionStart) -> None:
+    def __init__(
+        self, door: Door, secrets: ClientSecrets, start: SessionStart, tally: Tally
+    ) -> None:
         self._door = door
         self._secrets = secrets
         self._start = start
+        self._tally = tally
 
     def refuse(self, headers: Headers, *, is_local: bool) -> Response | None:
         """Why a request gets no secret, whatever its body says; None if it may have one.
@@ -74,8 +79,10 @@ class Minting:
         """
         refusal = self._door.refuse(headers, self._door.key_of(headers))
         if refusal is not None:
-            return refusal
+            self._tally.refused(refusal.reason)
+            return refusal.response
         if self._door.keys is None and not is_local:
+            self._tally.refused("client_secrets_need_keys")
             return error_response(
                 HTTPStatus.FORBIDDEN,
                 "client_secrets_need_keys",
@@ -103,6 +110,7 @@ class Minting:
         lifetime_s = (wish.expires_after or _Expiry()).seconds
         made = self._secrets.lend(key, lifetime_s, msgspec.json.encode(wish.session))
         if isinstance(made, Denied):
+            self._tally.refused(made.reason)
             return _too_many(made)
         name = "nobody" if key is None else key.name
         logger.info("key %r: a client secret for %d s was made", name, lifetime_s)

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
 from websockets.asyncio.server import ServerConnection
+from websockets.frames import Close, CloseCode
 from websockets.protocol import State
 
 from s2s_actors.server.answers import error_response
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _LINGER_S = 1.0
 """How long who is turned away may take to ask, and to read why not."""
 _LONGEST_METHOD_BYTES = 16
+_NO_PONG = Close(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
+"""How the library then closes; nobody here uses that text."""
 
 
 class PeerConnection(ServerConnection):
@@ -61,6 +64,11 @@ class PeerConnection(ServerConnection):
     def is_handshaking(self) -> bool:
         """Whether the request has not been answered yet."""
         return self.response is None
+
+    @property
+    def missed_pong(self) -> bool:
+        """Whether the library gave the peer up since it did not answer a ping."""
+        return self.protocol.close_sent == _NO_PONG
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the new TCP connection, or turn it away."""

@@ -16,14 +16,14 @@ def test_each_name_has_a_count_of_its_own() -> None:
     tally.stage_failed("llm")
     tally.client_cut("not_reading")
     tally.event_dropped()
-    tally.event_dropped(3)
+    tally.event_dropped()
     seen = tally.read()
     assert seen.refused == {"server_starting": 2, "session_limit_reached": 1}
     assert seen.responses == {"failed": 1}
     assert seen.stages_replaced == {"tts": 1}
     assert seen.stages_failed == {"llm": 1}
     assert seen.clients_cut == {"not_reading": 1}
-    assert seen.events_dropped == 4
+    assert seen.events_dropped == 2
 
 
 def test_what_was_read_does_not_change_any_more() -> None:

@@ -25,11 +25,13 @@ from s2s_actors.server.minting import MAX_BODY_BYTES
 from s2s_actors.server.options import ServerOptions
 from tests.server.boards import FixedBoard, no_load
 from tests.server.harness import FakePool, RawClient, client, http, receive, run
+from tests.server.test_refusals import reasons_told
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from s2s_actors.actors.messages import Claim
+    from s2s_actors.actors.tally import Tally
 
 SECRET = "sk-s2s-open-sesame"  # noqa: S105 - opens nothing
 KITCHEN = ApiKey("kitchen", hash_of(SECRET), max_sessions=1)
@@ -45,6 +47,7 @@ class Ports:
     ws: int
     http: int
     door: Door
+    tally: Tally
     pool: FakePool = field(default_factory=FakePool)
 
     async def send(
@@ -84,7 +87,7 @@ async def serving(*, keys: KeyRing | None = None, **options: Any) -> AsyncIterat
     endpoints = Endpoints(
         FixedBoard(), (), health=health, is_draining=lambda: False, show_session_ids=True
     )
-    ports = Ports(0, 0, door)
+    ports = Ports(0, 0, door, endpoints.tally)
     plan = CompanionPlan(bind("127.0.0.1", 0), START, http_port.append)
     async with (
         Listener(given, ports.pool, endpoints, health) as listener,
@@ -274,6 +277,31 @@ def test_each_key_has_a_bounded_number_of_secrets() -> None:
             status, answer = await ports.mint()
             assert (status, answer["error"]["code"]) == (429, "rate_limit_exceeded")
             assert SECRET not in str(answer)
+
+    run(scenario())
+
+
+def test_who_gets_no_secret_or_no_figures_is_counted_by_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario() -> None:
+        async with serving(keys=LOCKED) as ports:
+            await ports.mint(Authorization="Bearer sk-s2s-wrong")
+            await ports.mint(Origin="https://evil.example")
+            await ports.send("GET", "/metrics")
+            for _ in range(FEW + 1):
+                await ports.mint()
+            assert ports.tally.read().refused == {
+                "invalid_api_key": 1,
+                "origin_not_allowed": 1,
+                "missing_api_key": 1,
+                "key_client_secrets": 1,
+            }
+            assert {*ports.tally.read().refused, "client_secrets_need_keys"} <= reasons_told()
+        monkeypatch.setattr(companion_module, "_is_local", lambda _: False)
+        async with serving() as ports:
+            await ports.mint()
+            assert ports.tally.read().refused == {"client_secrets_need_keys": 1}
 
     run(scenario())
 

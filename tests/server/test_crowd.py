@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from s2s_actors.actors.tally import Tally
 from s2s_actors.runtime.clock import ManualClock
 from s2s_actors.runtime.sparse_log import SparseLog
 from s2s_actors.server.crowd import MOST_TURNED_AWAY, Crowd, CrowdLimits, place_of
@@ -34,7 +35,7 @@ REQUEST = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def crowd(connections: int, newcomers: int) -> Crowd:
-    return Crowd(CrowdLimits(connections, newcomers), ManualClock().monotonic_s)
+    return Crowd(CrowdLimits(connections, newcomers), ManualClock().monotonic_s, Tally())
 
 
 def status(refusal: Response | None) -> int | None:

@@ -28,7 +28,8 @@ def headers_of(*headers: tuple[str, str]) -> Headers:
 
 def refusal(door: Door, *headers: tuple[str, str]) -> Response | None:
     sent = headers_of(*headers)
-    return door.refuse(sent, door.key_of(sent))
+    refused = door.refuse(sent, door.key_of(sent))
+    return None if refused is None else refused.response
 
 
 def error_of(response: Response | None) -> Any:

@@ -117,4 +117,4 @@ def test_who_is_sent_away_at_the_door_is_counted() -> None:
                         pass
         return board.tally.read().refused
 
-    assert run(scenario()) == {"invalid_api_key": 2, "origin_not_allowed": 1}
+    assert run(scenario()) == {"missing_api_key": 2, "origin_not_allowed": 1}

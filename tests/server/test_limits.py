@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from s2s_actors.actors.tally import Tally
 from s2s_actors.runtime.clock import ManualClock
 from s2s_actors.server.keys import ApiKey, hash_of
 from s2s_actors.server.limits import Limits, Visit
@@ -14,7 +15,8 @@ class Door:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.limits = Limits(self.clock.monotonic_s)
+        self.tally = Tally()
+        self.limits = Limits(self.clock.monotonic_s, self.tally)
 
     def codes(self, key: ApiKey, times: int) -> list[str | None]:
         denied = [self.limits.enter(key) for _ in range(times)]

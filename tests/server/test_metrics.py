@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from s2s_actors import __version__
@@ -27,13 +28,15 @@ COUNTED_THINGS = {
     "s2s_queue_limit_clients",
     "s2s_units",
     "s2s_overloaded",
+    "s2s_ready",
+    "s2s_backend_failing",
     "process_open_fds",
     "process_max_fds",
 }
 
 
-def scrape(board: Board, health: Health | None = None) -> str:
-    answer = Metrics(board, health or no_load()).answer()
+def scrape(board: Board, health: Health | None = None, *, is_ready: bool = True) -> str:
+    answer = Metrics(board, health or no_load(), lambda: is_ready).answer()
     assert answer.status_code == 200
     assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     return answer.body.decode()
@@ -98,6 +101,35 @@ def test_every_figure_of_the_board_is_told() -> None:
     assert value(text, "s2s_speculative_tokens_total", direction="input") == 3
     assert value(text, "s2s_audio_seconds_total", direction="input") == 1.5
     assert value(text, "s2s_audio_seconds_total", direction="output") == 0.25
+
+
+def test_what_is_cut_dropped_and_failed_is_told() -> None:
+    board = Board()
+    board.tally.client_cut("no_pong")
+    board.tally.event_dropped()
+    board.tally.stage_failed("llm")
+    text = scrape(board)
+    assert value(text, "s2s_clients_cut_total", reason="no_pong") == 1
+    assert value(text, "s2s_clients_cut_total", reason="not_reading") == 0
+    assert value(text, "s2s_events_dropped_total") == 1
+    assert value(text, "s2s_stage_failures_total", stage="llm") == 1
+    assert value(text, "s2s_stage_failures_total", stage="conversation") == 0
+
+
+def test_a_backend_that_is_taken_out_is_told_by_its_stage() -> None:
+    board = Board()
+    board.publish_pool(PoolSnapshot("serving", 0, 0, 0, 0, failing=("llm",)))
+    text = scrape(board)
+    shown = {
+        stage: value(text, "s2s_backend_failing", stage=stage)
+        for stage in ("vad", "stt", "llm", "tts")
+    }
+    assert shown == {"vad": 0, "stt": 0, "llm": 1, "tts": 0}
+
+
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_whether_the_server_is_ready_is_told(is_ready: bool) -> None:
+    assert value(scrape(Board(), is_ready=is_ready), "s2s_ready") == is_ready
 
 
 def test_series_are_there_before_anything_happens() -> None:

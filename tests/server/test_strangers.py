@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from s2s_actors.actors.tally import Tally
 from s2s_actors.server.door import Door
 from s2s_actors.server.keys import ApiKey, KeyRing, hash_of
 from s2s_actors.server.limits import Limits, Visit
@@ -102,5 +103,6 @@ def test_no_key_is_in_the_log_whether_it_is_right_or_wrong(
 
 def test_neither_a_key_nor_its_hash_is_in_a_repr() -> None:
     key = ApiKey("mine", hash_of("sk-s2s-right"))
-    shown = [repr(each) for each in (key, Visit(Limits(lambda: 0.0), key), LOCKED, LOCKED.keys)]
+    visit = Visit(Limits(lambda: 0.0, Tally()), key)
+    shown = [repr(each) for each in (key, visit, LOCKED, LOCKED.keys)]
     assert not [each for each in shown if hash_of("sk-s2s-right") in each or "sk-s2s" in each]
