@@ -253,6 +253,25 @@ def test_events_for_which_there_is_no_room_are_counted() -> None:
     assert tallied(scenario).events_dropped == 3
 
 
+def test_events_that_came_before_the_unit_and_did_not_fit_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("s2s_actors.server.intake.EARLY_LIMIT_FRAMES", 2)
+
+    async def scenario(port: int, pool: FakePool) -> None:
+        pool.answer = None
+        async with client(port) as ws:
+            (claim,) = await pool.got(Claim)
+            for _ in range(5):
+                await ws.send(CLEAR)
+            await (await ws.ping())
+            pool.grant(claim)
+            await receive(ws)
+        await pool.ended()
+
+    assert tallied(scenario).events_dropped == 3
+
+
 # --- what /ready says -------------------------------------------------------------------------
 
 
