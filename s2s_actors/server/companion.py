@@ -159,7 +159,7 @@ class Companion:
         try:
             # Of a connection that breaks, or is cut off here, nobody wants to hear more.
             with contextlib.suppress(ConnectionError, TimeoutError, asyncio.CancelledError):
-                await self._exchange(Exchange(reader, writer), refusal, is_local=_is_local(address))
+                await self._exchange(Exchange(reader, writer), refusal, address)
         finally:
             if refusal is None:
                 self._crowd.answered(place)
@@ -168,10 +168,11 @@ class Companion:
             writer.transport.abort()
 
     async def _exchange(
-        self, exchange: Exchange, refusal: Response | None, *, is_local: bool
+        self, exchange: Exchange, refusal: Response | None, address: object
     ) -> None:
-        answer = refusal or await self._answer(exchange, is_local=is_local)
+        answer = refusal or await self._answer(exchange, is_local=_is_local(address))
         if answer is not None:
+            self._crowd.note(place_of(address), answer)
             async with asyncio.timeout(self._options.write_timeout_s):
                 await exchange.answer(answer)
 

@@ -27,6 +27,7 @@ MOST_TURNED_AWAY: Final = 64
 """Connections beyond the limit that may be read to their end, so that they get their answer."""
 _LEAST_NEWCOMERS: Final = 16
 _RETRY_S: Final = 5
+_STRANGERS: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _NETWORK_BITS: Final = 64
 """What one customer has of IPv6 at least: single addresses are nothing to count by."""
 
@@ -65,6 +66,7 @@ class Crowd:
         self._limits = limits
         self._tally = tally
         self._log = SparseLog(logger, now_s)
+        self._strangers = SparseLog(logger, now_s)
         self._count = 0
         self._lingering = 0
         self._newcomers: Counter[str] = Counter()
@@ -97,6 +99,11 @@ class Crowd:
         self._newcomers[place] -= 1
         if not self._newcomers[place]:
             del self._newcomers[place]
+
+    def note(self, place: str, answer: Response) -> None:
+        """What was answered to a request; who may not come in is told of."""
+        if answer.status_code in _STRANGERS:
+            self._strangers.tell("a request from %s was refused: %d", place, answer.status_code)
 
     def leave(self) -> None:
         """A connection that was counted is gone."""

@@ -6,14 +6,12 @@ import errno
 import functools
 import logging
 import socket
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as serve_websockets
 
 from s2s_actors.errors import SetupError
-from s2s_actors.runtime.sparse_log import SparseLog
 from s2s_actors.server.connection import Connection
 from s2s_actors.server.crowd import Crowd, CrowdLimits, place_of
 from s2s_actors.server.handshake import Gate, select_subprotocol
@@ -34,11 +32,6 @@ if TYPE_CHECKING:
 # The library logs whole frames at DEBUG: audio, transcripts and keys. It never gets there.
 _library_logger = logging.getLogger("s2s_actors.server.websockets")
 _library_logger.setLevel(logging.WARNING)
-
-
-logger = logging.getLogger(__name__)
-
-_STRANGERS: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
 
 def bind(host: str, port: int, flag: str = "--port") -> socket.socket:
@@ -109,7 +102,6 @@ class Listener:
         self._tally = tally = endpoints.tally
         self._limits = Limits(health.now_s, tally)
         self._crowd = Crowd(CrowdLimits.of(options.max_connections), health.now_s, tally)
-        self._strangers = SparseLog(logger, health.now_s)
         self._sock = sock
         self._peers: set[PeerConnection] = set()
         self._server: Server | None = None
@@ -178,9 +170,8 @@ class Listener:
 
     def _process_request(self, ws: ServerConnection, request: Request) -> Response | None:
         answer = self._gate.process_request(ws, request)
-        if answer is not None and answer.status_code in _STRANGERS:
-            place = place_of(ws.remote_address)
-            self._strangers.tell("a request from %s was refused: %d", place, answer.status_code)
+        if answer is not None:
+            self._crowd.note(place_of(ws.remote_address), answer)
         return answer
 
     async def _handle(self, ws: ServerConnection) -> None:

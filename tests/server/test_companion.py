@@ -306,6 +306,17 @@ def test_who_gets_no_secret_or_no_figures_is_counted_by_reason(
     run(scenario())
 
 
+def test_who_guesses_keys_is_told_of_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        async with serving(keys=LOCKED) as ports:
+            for _ in range(5):
+                assert (await ports.mint(Authorization="Bearer sk-s2s-canary"))[0] == 401
+
+    run(scenario())
+    warnings = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert warnings == ["a request from 127.0.0.1 was refused: 401"]
+
+
 def test_a_body_is_json_and_not_too_long() -> None:
     async def scenario() -> None:
         async with serving() as ports:
