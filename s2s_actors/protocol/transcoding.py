@@ -24,24 +24,21 @@ class WireDecoder:
     def __init__(self, wire: AudioFormat) -> None:
         self.wire = wire
         self._law = _law(wire)
-        self._begin()
+        self._resampler: soxr.ResampleStream | None = None
 
     def decode(self, data: bytes) -> bytes:
         """The audio of one append. PCM passes as it is, an odd byte at its end included."""
         if self._law is None:
             return data
+        self._resampler = self._resampler or _stream(g711.RATE_HZ, audio.WIRE_RATE_HZ)
         return _resampled(self._resampler, g711.decode(data, self._law))
 
     def flush(self) -> bytes:
         """What the resampler still holds back: at a commit nothing may be missing."""
-        if self._law is None:
+        if self._resampler is None:
             return b""
-        rest = _resampled(self._resampler, b"", last=True)
-        self._begin()
+        rest, self._resampler = _resampled(self._resampler, b"", last=True), None
         return rest
-
-    def _begin(self) -> None:
-        self._resampler = _stream(g711.RATE_HZ, audio.WIRE_RATE_HZ)
 
 
 class WireEncoder:
@@ -49,7 +46,7 @@ class WireEncoder:
 
     def __init__(self, wire: AudioFormat) -> None:
         self._law = _law(wire)
-        self._resampler = _stream(audio.WIRE_RATE_HZ, g711.RATE_HZ)
+        self._resampler: soxr.ResampleStream | None = None
 
     @property
     def bytes_per_ms(self) -> int:
@@ -60,6 +57,7 @@ class WireEncoder:
         """More audio for the wire; ``last`` brings out what the resampler holds back."""
         if self._law is None:
             return pcm
+        self._resampler = self._resampler or _stream(audio.WIRE_RATE_HZ, g711.RATE_HZ)
         return g711.encode(_resampled(self._resampler, pcm, last=last), self._law)
 
 

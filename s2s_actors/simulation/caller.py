@@ -8,6 +8,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import msgspec
+
 from s2s_actors.actors import messages as m
 from s2s_actors.actors.ports import ClaimReply, Granted, Refused, SessionWish
 from s2s_actors.errors import ClientError
@@ -217,7 +219,7 @@ class Caller:
         if self._has_answer:
             self._take_answer()
         elif self._frames:
-            self._receive(json.loads(self._frames.popleft()))
+            self._receive(msgspec.json.decode(self._frames.popleft()))
         elif self._farewell is not None:
             self.closed = self._farewell
             self.hang_up()

@@ -102,6 +102,8 @@ class Mishaps:
         tell: Callable[[str], None],
     ) -> None:
         self._faults = faults
+        self.any = faults != NO_FAULTS
+        """Whether anything may go wrong."""
         self._draw = draw
         self._plant = plant
         self._callers = callers
@@ -112,14 +114,9 @@ class Mishaps:
         self.until_s = -math.inf
         """When the last of them thaws."""
 
-    @property
-    def any(self) -> bool:
-        """Whether anything may go wrong."""
-        return self._faults != NO_FAULTS
-
     def forget(self) -> None:
         """Let everything go right from now on; what is frozen stays so."""
-        self._faults = NO_FAULTS
+        self._faults, self.any = NO_FAULTS, False
 
     def burden(self) -> Burden:
         """What befalls the call of a model that begins now."""

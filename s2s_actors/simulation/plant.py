@@ -126,7 +126,7 @@ class SteppedPlant:
     @property
     def live(self) -> list[Actor]:
         """Actors that have not stopped, oldest first."""
-        self._actors = [actor for actor in self._actors if not actor.actor_stopped.is_set()]
+        self._actors = [actor for actor in self._actors if not actor.is_over]
         return list(self._actors)
 
     @property
@@ -160,11 +160,14 @@ class SteppedPlant:
     @property
     def ready(self) -> list[Actor]:
         """Actors that have something to do and may do it."""
+        # Asked before each step: what most actors fail comes first.
         return [
             actor
-            for actor in self.at_rest
-            if actor.name not in self.wedged
-            and (actor in self._born or not actor.actor_inbox.empty())
+            for actor in self._actors
+            if (not actor.actor_inbox.empty() or actor in self._born)
+            and not actor.is_over
+            and actor not in self._busy
+            and actor.name not in self.wedged
         ]
 
     def step(self, actor: Actor) -> None:

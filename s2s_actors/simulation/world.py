@@ -87,7 +87,7 @@ class Simulation:
         self._units = rules.units
         self._schedule = random.Random(f"{seed} schedule")  # noqa: S311 - chance, no secret
         self._ids = random.Random(f"{seed} ids")  # noqa: S311 - ids of a simulation
-        self._trace: deque[str] = deque(maxlen=TRACED)
+        self._trace: deque[tuple[float, str]] = deque(maxlen=TRACED)
         self._spoken = SpokenWords()
         self.asked: list[Question] = []
         self.callers: list[Caller] = []
@@ -197,9 +197,10 @@ class Simulation:
 
     def run_steps(self, count: int) -> None:
         """Take so many steps at most, and let no time pass: to stop in the middle of things."""
-        for _ in range(count):
-            if not self._step():
-                return
+        with ids_from(self._next_id):
+            for _ in range(count):
+                if not self._step():
+                    return
 
     @property
     def now_s(self) -> float:
@@ -209,12 +210,12 @@ class Simulation:
     @property
     def trace(self) -> tuple[str, ...]:
         """The last steps."""
-        return tuple(self._trace)
+        return tuple(f"{at_s:.3f} {what}" for at_s, what in self._trace)
 
     @property
     def report(self) -> str:
         """How to have the same again, and what happened last."""
-        steps = "\n  ".join(self._trace)
+        steps = "\n  ".join(self.trace)
         return f"The same again: {self._how}\nIts last steps, of {self.steps}:\n  {steps}"
 
     # --- one step after the other -----------------------------------------------------------
@@ -223,7 +224,7 @@ class Simulation:
         return f"{self._ids.getrandbits(96):024x}"
 
     def _note(self, what: str) -> None:
-        self._trace.append(f"{self.now_s:.3f} {what}")
+        self._trace.append((self.now_s, what))
 
     @property
     def _quiet_s(self) -> float:
@@ -232,34 +233,34 @@ class Simulation:
         return max(self._moved_s, waits_s) + QUIET_S
 
     def _settle(self) -> None:
-        while self._step():
-            assert self.steps < MOST_STEPS, "it never comes to rest"
+        with ids_from(self._next_id):
+            while self._step():
+                assert self.steps < MOST_STEPS, "it never comes to rest"
 
     def _step(self) -> bool:
         ready: list[_Ready] = [
             *(actor for actor in self.plant.ready if actor not in self._mishaps.frozen),
             *self._calls.due,
-            *(caller for caller in self.callers if caller.is_ready),
+            *[caller for caller in self.callers if caller.is_ready],
         ]
         if not ready:
             return False
         self.steps += 1
         self._moved_s = self.now_s
-        with ids_from(self._next_id):
-            self._do(ready[self._schedule.randrange(len(ready))])
-            self._mishaps.happen()
+        self._do(ready[self._schedule.randrange(len(ready))])
+        self._mishaps.happen()
         return True
 
     def _do(self, who: _Ready) -> None:
         match who:
-            case Actor():
-                self._step_actor(who)
-            case PausedCall():
-                self._note(f"{who.label} goes on")
-                self._calls.resume(who)
             case Caller():
                 self._note(who.name)
                 who.step()
+            case PausedCall():
+                self._note(f"{who.label} goes on")
+                self._calls.resume(who)
+            case Actor():
+                self._step_actor(who)
 
     def _step_actor(self, actor: Actor) -> None:
         inbox = actor.actor_inbox
