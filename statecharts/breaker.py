@@ -45,7 +45,8 @@ class BreakerChart(StrictChart):
     several sessions in a row, and none in which the backend works between them. Once open, one
     session at a time is let in, each time after a back-off that doubles with each failure. Any
     session that shows that the backend works closes it, and one that shows nothing at all keeps
-    the next one out only for a bounded time.
+    the next one out only for a bounded time. Sessions that were there before and go on failing
+    don't keep out the one that may try: no failure counts until it is in.
 
     {statechart:rst}
     """
@@ -58,7 +59,6 @@ class BreakerChart(StrictChart):
     failed = (
         closed.to(opened, cond="is_last_straw")
         | closed.to(closed, internal=True)
-        | half_open.to(opened)
         | probing.to(opened)
     )
     worked = (

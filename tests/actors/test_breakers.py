@@ -238,6 +238,25 @@ def test_a_session_that_runs_may_show_that_it_works_again() -> None:
         plant.visit("new")
 
 
+def test_a_session_that_goes_on_failing_does_not_shut_the_door_again_before_one_may_try() -> None:
+    with plant_of(units=4) as plant:
+        sessions = [plant.visit(name) for name in "abc"]
+
+        def go_on_failing() -> None:
+            for client in sessions:
+                plant.mischief.plan("llm", fail)
+                assert ask(plant, client) == "failed"
+
+        go_on_failing()
+        assert failing(plant) == ("llm",)
+        plant.advance(FIRST_BACK_OFF_S)
+        go_on_failing()
+        other = plant.visit("other")
+        go_on_failing()
+        assert ask(plant, other) == "completed"
+        assert failing(plant) == ()
+
+
 def test_who_waits_is_sent_away_when_a_backend_is_taken_out() -> None:
     with plant_of(units=3, queue_limit=5) as plant:
         sessions = [plant.visit(name) for name in "abc"]

@@ -131,8 +131,13 @@ def test_what_it_remembers_is_bounded() -> None:
     must_hold(SEEN.counter_state(is_small))
 
 
-def test_a_failure_while_it_is_open_is_no_news() -> None:
+def test_a_failure_while_nobody_is_let_in_is_no_news() -> None:
+    takers = {e.source.name for e in SEEN.edges if e.stimulus.event == "failed"}
+    assert takers == {"closed", "probing"}
     chart = opened()
-    with pytest.raises(BreakerChart.TransitionNotAllowed):
-        chart.send("failed", session="late")
-    assert chart.state_name == "opened"
+    for state in ("opened", "half_open"):
+        assert chart.state_name == state
+        with pytest.raises(BreakerChart.TransitionNotAllowed):
+            chart.send("failed", session="late")
+        if state == "opened":
+            chart.send("time_over")
