@@ -220,6 +220,22 @@ def test_a_removed_key_ends_no_session_and_opens_none(caplog: pytest.LogCaptureF
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
+def test_the_log_tells_which_key_a_session_came_with_and_which_limit_it_met(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+
+    async def scenario() -> None:
+        async with listening(FakePool(), door=door(max_sessions=1)) as port, caller(port) as ws:
+            await receive(ws)
+            async with caller(port) as second:
+                await denied(second)
+
+    run(scenario())
+    told = [text.partition(": ")[2] for text in caplog.messages if "key" in text]
+    assert told == ["key 'mine'", "key 'mine' gets no session (key_sessions)"]
+
+
 async def status_of(port: int) -> tuple[int, Any]:
     with pytest.raises(InvalidStatus) as refused:
         async with caller(port):
