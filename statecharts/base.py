@@ -7,8 +7,6 @@ from typing import Any
 
 from statemachine import StateChart
 
-from statecharts.flat import FlatEngine
-
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -33,14 +31,6 @@ class StrictChart(StateChart[Any]):
         # Set before super(): entering the initial state already runs callbacks.
         self._effects: list[Effect] = []
         super().__init__()
-
-    # Two hooks of the library's own: neither engine nor callbacks are those of any chart.
-
-    def _get_engine(self) -> FlatEngine:
-        return FlatEngine(self)
-
-    def _register_callbacks(self, listeners: list[object]) -> None:
-        """Leave that to the engine, which does it once for each class."""
 
     @property
     def state_name(self) -> str:
