@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Caller", "CallerSetup", "Exchange"]
 
-FRAME_MS: Final = 40
-"""Of sound in one event: what a browser sends."""
+FRAME_MS: Final = 100
+"""Of sound in one event: clients send 20 to 100 ms, and a long piece takes no more steps."""
 PAUSE_MS: Final = 800
 """More silence than any kind of voice detection takes for the end of a turn."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from s2s_actors.simulation import Agent, Faults, Simulation
 from tests.support.stream_checker import CrossSessionChecker, StreamChecker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from s2s_actors.simulation import Caller
 
 CALLERS = 6
@@ -46,6 +48,24 @@ DETECTION: tuple[dict[str, Any] | None, ...] = (
 )
 
 
+Deed: TypeAlias = "Callable[[Caller, random.Random], None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A kind of callers.
+
+    Attributes:
+        name: In reports.
+        session: What they begin with.
+        deeds: What they may do, each as likely as the others.
+    """
+
+    name: str
+    session: Callable[[random.Random], dict[str, Any]]
+    deeds: tuple[Deed, ...]
+
+
 @dataclass(slots=True)
 class Tally:
     """What was simulated so far.
@@ -53,6 +73,7 @@ class Tally:
     Attributes:
         sessions: Calls that got a unit.
         talk_s: Virtual time.
+        took_s: Real time, on one core.
     """
 
     seeds: int = 0
@@ -61,8 +82,21 @@ class Tally:
     talk_s: float = 0.0
     took_s: float = 0.0
 
+    def __str__(self) -> str:
+        return (
+            f"{self.seeds} seeds, {self.sessions} sessions, {self.responses} responses and"
+            f" {self.talk_s:.0f} s of talk in {self.took_s:.1f} s of one core:"
+            f" {self.sessions / self.took_s:.0f} sessions a second,"
+            f" {self.talk_s / self.took_s:.0f} times as fast as life"
+        )
 
-TALLY = Tally()
+    def add(self, world: Simulation, took_s: float) -> None:
+        """Count a world that has come to its end."""
+        self.seeds += 1
+        self.sessions += world.plant.board.usage().sessions
+        self.responses += sum(caller.types.count("response.done") for caller in world.callers)
+        self.talk_s += world.now_s
+        self.took_s += took_s
 
 
 def canary(caller: Caller) -> str:
@@ -70,29 +104,23 @@ def canary(caller: Caller) -> str:
     return caller.name.replace("caller-", "canary") + "x"
 
 
-def play(world: Simulation, seed: int) -> None:
-    """Let callers come, talk and go, as the seed has it."""
+def play(world: Simulation, seed: int, campaign: Campaign | None = None) -> None:
+    """Let callers come, talk and go, as the seed has it; they talk unless they are to write."""
+    campaign = campaign or TALKING
     draw = random.Random(f"{seed} callers")  # noqa: S311 - chance, no secret
     for number in range(CALLERS):
-        call(world, draw)
+        call(world, campaign.session(draw), draw)
         for caller in world.callers:
             if draw.random() < 0.8:
-                do_something(caller, draw)
+                campaign.deeds[draw.randrange(len(campaign.deeds))](caller, draw)
         world.run(for_s=draw.uniform(0, 5))
         if number >= 2 and draw.random() < 0.7:
             world.callers[number - 2].hang_up()
     world.run()
 
 
-def call(world: Simulation, draw: random.Random) -> Caller:
-    """Someone calls, with settings of their own."""
-    listening = {"turn_detection": draw.choice(DETECTION), "transcription": {"model": "any"}}
-    session = {
-        "type": "realtime",
-        "tools": [TOOL],
-        "output_modalities": [draw.choice(["audio", "audio", "text"])],
-        "audio": {"input": listening},
-    }
+def call(world: Simulation, session: dict[str, Any], draw: random.Random) -> Caller:
+    """Someone calls."""
     caller = world.call(
         session=session,
         tools={"look_up": lambda: f"found by {canary(caller)}"},
@@ -101,27 +129,83 @@ def call(world: Simulation, draw: random.Random) -> Caller:
     return caller
 
 
-def do_something(caller: Caller, draw: random.Random) -> None:
-    """Talk, write, break off, or use the protocol in another way."""
-    word = canary(caller)
-    match draw.randrange(9):
-        case 0:
-            caller.say_text(f"hello {word}")
-        case 1:
-            caller.say_text(f"look for {word}")
-        case 2 | 3:
-            caller.speaks(f"this is {word} calling you again")
-        case 4:
-            caller.speaks(f"well {word}", then_silent_ms=draw.randint(0, 400))
-        case 5:
-            caller.speaks(draw.randint(40, 1500), then_silent_ms=draw.randint(0, 900))
-        case 6:
-            caller.send_event({"type": "response.cancel"})
-        case 7:
-            caller.send_event({"type": "input_audio_buffer.commit"})
-            caller.send_event({"type": "response.create"})
-        case _:
-            caller.send_event({"type": draw.choice(["input_audio_buffer.clear", "no such event"])})
+# --- what callers begin with, and what they do ----------------------------------------------
+
+
+def _to_talk(draw: random.Random) -> dict[str, Any]:
+    listening = {"turn_detection": draw.choice(DETECTION), "transcription": {"model": "any"}}
+    return {
+        "type": "realtime",
+        "tools": [TOOL],
+        "output_modalities": [draw.choice(["audio", "audio", "text"])],
+        "audio": {"input": listening},
+    }
+
+
+def _to_write(draw: random.Random) -> dict[str, Any]:
+    del draw
+    return {"type": "realtime", "tools": [TOOL], "output_modalities": ["text"]}
+
+
+def _write(caller: Caller, draw: random.Random) -> None:
+    del draw
+    caller.say_text(f"hello {canary(caller)}")
+
+
+def _look_up(caller: Caller, draw: random.Random) -> None:
+    del draw
+    caller.say_text(f"look for {canary(caller)}")
+
+
+def _speak(caller: Caller, draw: random.Random) -> None:
+    del draw
+    caller.speaks(f"this is {canary(caller)} calling you again")
+
+
+def _begin_to_speak(caller: Caller, draw: random.Random) -> None:
+    caller.speaks(f"well {canary(caller)}", then_silent_ms=draw.randint(0, 400))
+
+
+def _make_noise(caller: Caller, draw: random.Random) -> None:
+    caller.speaks(draw.randint(40, 1500), then_silent_ms=draw.randint(0, 900))
+
+
+def _cancel(caller: Caller, draw: random.Random) -> None:
+    del draw
+    caller.send_event({"type": "response.cancel"})
+
+
+def _commit(caller: Caller, draw: random.Random) -> None:
+    del draw
+    caller.send_event({"type": "input_audio_buffer.commit"})
+    caller.send_event({"type": "response.create"})
+
+
+def _ask_again(caller: Caller, draw: random.Random) -> None:
+    del draw
+    caller.send_event({"type": "response.create"})
+
+
+def _do_something_odd(caller: Caller, draw: random.Random) -> None:
+    caller.send_event({"type": draw.choice(["input_audio_buffer.clear", "no such event"])})
+
+
+TALKING = Campaign(
+    "talking",
+    _to_talk,
+    (
+        *(_write, _look_up, _speak, _speak, _begin_to_speak),
+        *(_make_noise, _cancel, _commit, _do_something_odd),
+    ),
+)
+WRITING = Campaign(
+    "writing", _to_write, (_write, _write, _look_up, _cancel, _ask_again, _do_something_odd)
+)
+CAMPAIGNS = (TALKING, WRITING)
+TALLIES = {campaign.name: Tally() for campaign in CAMPAIGNS}
+
+
+# --- what has to hold -------------------------------------------------------------------------
 
 
 def check(world: Simulation) -> None:
