@@ -31,12 +31,14 @@ class Refusal:
     """Why somebody may not come in.
 
     Attributes:
-        reason: For the operator's figures. That a key is wrong is told apart from that there is
-            none: the one is somebody who guesses or has an old key, the other any passer-by.
+        reason: For the operator's figures. A wrong key is somebody who guesses, or has an old
+            one; none is any passer-by; a client secret that opens nothing has mostly expired.
         response: For who asked; it does not tell that.
     """
 
-    reason: Literal["origin_not_allowed", "missing_api_key", "invalid_api_key"]
+    reason: Literal[
+        "origin_not_allowed", "missing_api_key", "invalid_api_key", "invalid_client_secret"
+    ]
     response: Response
 
 
@@ -85,8 +87,9 @@ class Door:
                 "No valid API key was sent: put one into the header 'Authorization: Bearer ...'.",
             )
             response.headers["WWW-Authenticate"] = "Bearer"
-            shows_one = bool(_secrets(headers))
-            return Refusal("invalid_api_key" if shows_one else "missing_api_key", response)
+            if self._is_lent(headers):
+                return Refusal("invalid_client_secret", response)
+            return Refusal("invalid_api_key" if _secrets(headers) else "missing_api_key", response)
         return None
 
     def key_of(self, headers: Headers) -> ApiKey | None:

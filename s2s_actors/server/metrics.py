@@ -50,6 +50,7 @@ _REFUSALS: Final = (
     # At the door.
     "client_secrets_need_keys",
     "invalid_api_key",
+    "invalid_client_secret",
     "invalid_request",
     "missing_api_key",
     "origin_not_allowed",
@@ -110,13 +111,13 @@ class _Figures(Collector):
         active = sum(unit.state in _IN_SESSION for unit in units)
         yield _counter("s2s_sessions", "Sessions that got a unit.", pool.sessions_total)
         yield _gauge("s2s_sessions_active", "Sessions that run.", active)
-        refused = dict.fromkeys(_REFUSALS, 0) | dict(tallies.refused)
-        yield _counter("s2s_refused", "Clients that were sent away.", refused, "reason")
+        text = "Clients that were sent away."
+        yield _counts("s2s_refused", text, _REFUSALS, tallies.refused, "reason")
         yield _counter("s2s_waited", "Clients that had to wait for a unit.", pool.waited_total)
         yield _gauge("s2s_queue_clients", "Clients that wait for a unit.", pool.queue_length)
         yield _gauge("s2s_queue_limit_clients", "Clients that may wait.", pool.queue_limit)
-        cut = dict.fromkeys(_CUTS, 0) | dict(tallies.clients_cut)
-        yield _counter("s2s_clients_cut", "Clients that were cut off.", cut, "reason")
+        text = "Clients that were cut off."
+        yield _counts("s2s_clients_cut", text, _CUTS, tallies.clients_cut, "reason")
         text = "Events of clients that came faster than they could be handled."
         yield _counter("s2s_events_dropped", text, tallies.events_dropped)
 
@@ -125,11 +126,10 @@ class _Figures(Collector):
         found = Counter(unit.state for unit in units)
         states = {state: found[state] for state in UNIT_STATES}
         yield _gauge("s2s_units", "Units by what they do.", states, "state")
-        stages = dict.fromkeys(_STAGES, 0) | dict(tallies.stages_replaced)
-        yield _counter("s2s_stage_restarts", "Stages that were replaced.", stages, "stage")
-        failures = dict.fromkeys(_STAGES, 0) | dict(tallies.stages_failed)
+        text = "Stages that were replaced."
+        yield _counts("s2s_stage_restarts", text, _STAGES, tallies.stages_replaced, "stage")
         text = "Failures of stages that no request is to blame for."
-        yield _counter("s2s_stage_failures", text, failures, "stage")
+        yield _counts("s2s_stage_failures", text, _STAGES, tallies.stages_failed, "stage")
         failing = self._board.pool().failing
         out = {stage: float(stage in failing) for stage in BACKEND_STAGES}
         text = "1 while nobody may come in because of this backend."
@@ -147,8 +147,8 @@ class _Figures(Collector):
             buckets=list(zip([*map(str, TURN_BOUNDS_S), "+Inf"], waits, strict=True)),
             sum_value=tallies.turns_waited_s,
         )
-        responses = dict.fromkeys(get_args(Status), 0) | dict(tallies.responses)
-        yield _counter("s2s_responses", "Responses that are over.", responses, "status")
+        text = "Responses that are over."
+        yield _counts("s2s_responses", text, get_args(Status), tallies.responses, "status")
         tokens = {"input": usage.input_tokens, "output": usage.output_tokens}
         yield _counter("s2s_tokens", "Tokens of the language model.", tokens, "direction")
         drafts = {
@@ -182,6 +182,13 @@ def _counter(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> CounterMetricFamily:
     return _family(CounterMetricFamily, name, text, value, label)
+
+
+def _counts(
+    name: str, text: str, known: Iterable[str], found: Mapping[str, int], label: str
+) -> CounterMetricFamily:
+    """A series for each value that is known, at 0 until something has happened."""
+    return _counter(name, text, dict.fromkeys(known, 0) | dict(found), label)
 
 
 def _gauge(

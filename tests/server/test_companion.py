@@ -288,11 +288,13 @@ def test_who_gets_no_secret_or_no_figures_is_counted_by_reason(
         async with serving(keys=LOCKED) as ports:
             await ports.mint(Authorization="Bearer sk-s2s-wrong")
             await ports.mint(Origin="https://evil.example")
+            await ports.send("GET", "/metrics", Authorization="Bearer ek_gone")
             await ports.send("GET", "/metrics")
             for _ in range(FEW + 1):
                 await ports.mint()
             assert ports.tally.read().refused == {
                 "invalid_api_key": 1,
+                "invalid_client_secret": 1,
                 "origin_not_allowed": 1,
                 "missing_api_key": 1,
                 "key_client_secrets": 1,
