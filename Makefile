@@ -62,8 +62,8 @@ fuzz: $(INSTALLED) ## send a server what nobody would, for SECONDS (60) in each 
 	@FUZZ_SECONDS=$(or $(SECONDS),60) $(BIN)/python -m pytest tests/fuzz $(ARGS)
 	@$(BIN)/python -m tests.fuzz.fuzz_codec -max_total_time=$(or $(SECONDS),60) out/fuzz
 
-simulate: $(INSTALLED) ## play SEEDS (1000) of a server in virtual time, where things go wrong
-	@$(BIN)/python -m pytest -q tests/simulation/test_campaign.py --s2s-seeds=$(or $(SEEDS),1000) $(ARGS)
+simulate: $(INSTALLED) ## play SEEDS (1000) of a server in virtual time, where things go wrong, on JOBS cores (all)
+	@$(BIN)/python -m tests.simulation $(or $(SEEDS),1000) $(JOBS)
 
 explore: $(INSTALLED) ## go every way of a few sessions, with accidents, for STEPS (200000)
 	@$(BIN)/python -m tests.exploration $(or $(STEPS),200000)

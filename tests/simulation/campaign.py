@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import operator
 import random
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,17 +14,16 @@ from s2s_actors.actors.pool import PoolRules
 from s2s_actors.actors.ports import SessionWish
 from s2s_actors.backends.scripted import tone_hz
 from s2s_actors.simulation import Agent, Faults, Simulation
+from tests.simulation.callers import TALKING, canary
 from tests.support.stream_checker import CrossSessionChecker, StreamChecker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from s2s_actors.simulation import Caller
+    from tests.simulation.callers import Campaign
 
 CALLERS = 6
 RULES = PoolRules(2, queue_limit=2, queue_timeout_s=20.0)
 TTS_RATE_HZ = 24_000
-TOOL = {"type": "function", "name": "look_up", "description": "", "parameters": {"type": "object"}}
 SCRIPT: dict[str, Any] = {
     "stt": {"answers": [{"text": "utterance {n}", "delay_ms": 80}]},
     "llm": {
@@ -38,37 +38,11 @@ SCRIPT: dict[str, Any] = {
     "tts": {"first_chunk_ms": 40, "chunk_delay_ms": 5},
     "turn": {"answers": [0.1, 0.95]},
 }
-DETECTION: tuple[dict[str, Any] | None, ...] = (
-    {"type": "server_vad"},
-    {"type": "server_vad", "create_response": False},
-    {"type": "server_vad", "interrupt_response": False, "silence_duration_ms": 200},
-    {"type": "semantic_vad"},
-    {"type": "semantic_vad", "eagerness": "high"},
-    None,
-)
-
-
-Deed: TypeAlias = "Callable[[Caller, random.Random], None]"
 
 
 @dataclass(frozen=True, slots=True)
-class Campaign:
-    """A kind of callers.
-
-    Attributes:
-        name: In reports.
-        session: What they begin with.
-        deeds: What they may do, each as likely as the others.
-    """
-
-    name: str
-    session: Callable[[random.Random], dict[str, Any]]
-    deeds: tuple[Deed, ...]
-
-
-@dataclass(slots=True)
 class Tally:
-    """What was simulated so far.
+    """How much was simulated.
 
     Attributes:
         sessions: Calls that got a unit.
@@ -82,6 +56,9 @@ class Tally:
     talk_s: float = 0.0
     took_s: float = 0.0
 
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*map(operator.add, astuple(self), astuple(other)))
+
     def __str__(self) -> str:
         return (
             f"{self.seeds} seeds, {self.sessions} sessions, {self.responses} responses and"
@@ -90,23 +67,15 @@ class Tally:
             f" {self.talk_s / self.took_s:.0f} times as fast as life"
         )
 
-    def add(self, world: Simulation, took_s: float) -> None:
-        """Count a world that has come to its end."""
-        self.seeds += 1
-        self.sessions += world.plant.board.usage().sessions
-        self.responses += sum(caller.types.count("response.done") for caller in world.callers)
-        self.talk_s += world.now_s
-        self.took_s += took_s
+    @classmethod
+    def of(cls, world: Simulation, took_s: float) -> Tally:
+        """What there was in a world that has come to its end."""
+        responses = sum(caller.types.count("response.done") for caller in world.callers)
+        return cls(1, world.plant.board.usage().sessions, responses, world.now_s, took_s)
 
 
-def canary(caller: Caller) -> str:
-    """A word that only this caller says."""
-    return caller.name.replace("caller-", "canary") + "x"
-
-
-def play(world: Simulation, seed: int, campaign: Campaign | None = None) -> None:
-    """Let callers come, talk and go, as the seed has it; they talk unless they are to write."""
-    campaign = campaign or TALKING
+def play(world: Simulation, seed: int, campaign: Campaign = TALKING) -> None:
+    """Let callers come, talk and go, as the seed has it."""
     draw = random.Random(f"{seed} callers")  # noqa: S311 - chance, no secret
     for number in range(CALLERS):
         call(world, campaign.session(draw), draw)
@@ -127,85 +96,6 @@ def call(world: Simulation, session: dict[str, Any], draw: random.Random) -> Cal
         wish=SessionWish(plain=draw.random() < 0.3),
     )
     return caller
-
-
-# --- what callers begin with, and what they do ----------------------------------------------
-
-
-def _to_talk(draw: random.Random) -> dict[str, Any]:
-    listening = {"turn_detection": draw.choice(DETECTION), "transcription": {"model": "any"}}
-    return {
-        "type": "realtime",
-        "tools": [TOOL],
-        "output_modalities": [draw.choice(["audio", "audio", "text"])],
-        "audio": {"input": listening},
-    }
-
-
-def _to_write(draw: random.Random) -> dict[str, Any]:
-    del draw
-    return {"type": "realtime", "tools": [TOOL], "output_modalities": ["text"]}
-
-
-def _write(caller: Caller, draw: random.Random) -> None:
-    del draw
-    caller.say_text(f"hello {canary(caller)}")
-
-
-def _look_up(caller: Caller, draw: random.Random) -> None:
-    del draw
-    caller.say_text(f"look for {canary(caller)}")
-
-
-def _speak(caller: Caller, draw: random.Random) -> None:
-    del draw
-    caller.speaks(f"this is {canary(caller)} calling you again")
-
-
-def _begin_to_speak(caller: Caller, draw: random.Random) -> None:
-    caller.speaks(f"well {canary(caller)}", then_silent_ms=draw.randint(0, 400))
-
-
-def _make_noise(caller: Caller, draw: random.Random) -> None:
-    caller.speaks(draw.randint(40, 1500), then_silent_ms=draw.randint(0, 900))
-
-
-def _cancel(caller: Caller, draw: random.Random) -> None:
-    del draw
-    caller.send_event({"type": "response.cancel"})
-
-
-def _commit(caller: Caller, draw: random.Random) -> None:
-    del draw
-    caller.send_event({"type": "input_audio_buffer.commit"})
-    caller.send_event({"type": "response.create"})
-
-
-def _ask_again(caller: Caller, draw: random.Random) -> None:
-    del draw
-    caller.send_event({"type": "response.create"})
-
-
-def _do_something_odd(caller: Caller, draw: random.Random) -> None:
-    caller.send_event({"type": draw.choice(["input_audio_buffer.clear", "no such event"])})
-
-
-TALKING = Campaign(
-    "talking",
-    _to_talk,
-    (
-        *(_write, _look_up, _speak, _speak, _begin_to_speak),
-        *(_make_noise, _cancel, _commit, _do_something_odd),
-    ),
-)
-WRITING = Campaign(
-    "writing", _to_write, (_write, _write, _look_up, _cancel, _ask_again, _do_something_odd)
-)
-CAMPAIGNS = (TALKING, WRITING)
-TALLIES = {campaign.name: Tally() for campaign in CAMPAIGNS}
-
-
-# --- what has to hold -------------------------------------------------------------------------
 
 
 def check(world: Simulation) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.simulation.campaign import TALLIES
+from tests.simulation.callers import CAMPAIGNS
+from tests.simulation.campaign import Tally
 
 if TYPE_CHECKING:
     import pytest
+
+TALLIES = dict.fromkeys(CAMPAIGNS, Tally())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
