@@ -8,7 +8,7 @@ uncounted, until the others have, so that the load on the last turn is that on t
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, nullcontext
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
@@ -16,12 +16,13 @@ from s2s_actors.client.bench.exchange import exchange, turn_row
 from s2s_actors.client.bench.names import ALONE
 from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.rows import Place, Row
-from s2s_actors.client.bench.seats import Seat, settings_for
+from s2s_actors.client.bench.seats import Seat, settings_for, take_all
 from s2s_actors.client.bench.turn_trials import clip_for
 from s2s_actors.errors import S2SError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from s2s_actors.client.bench.clips import Clip
     from s2s_actors.client.bench.options import BenchOptions
@@ -41,11 +42,11 @@ async def run_conversation(
     """Talk to each server, one after the other: alone, then with all sessions at once."""
     for server in servers:
         alone = _Gathering("conversation" + ALONE, server, options, clips, watch)
-        cycle_s = await alone.run(1, 0.0)
+        cycle_s = await alone.run(1, 0.0, beside=nullcontext())
         if options.sessions > 1:
             together = _Gathering("conversation", server, options, clips, watch)
-            async with probing("conversation", [server], options, watch.probes):
-                await together.run(options.sessions, cycle_s)
+            probe = probing("conversation", [server], options, watch.probes)
+            await together.run(options.sessions, cycle_s, beside=probe)
 
 
 def thinking_s(place: Place) -> float:
@@ -78,15 +79,20 @@ class _Gathering:
         self._all_counted = asyncio.Event()
         self._still_counting = 0
 
-    async def run(self, sessions: int, spread_s: float) -> float:
-        """Let them begin within ``spread_s``; return how long a turn took of the last one."""
+    async def run(
+        self, sessions: int, spread_s: float, *, beside: AbstractAsyncContextManager[None]
+    ) -> float:
+        """Let them begin within ``spread_s``; return how long a turn took of the last one.
+
+        ``beside`` is entered when all have a seat: it must not take one away from them.
+        """
         settings = settings_for(self._server, self._options, self._options.prompt, {})
         async with AsyncExitStack() as stack:
             seats = [Seat(self._server, settings, self._options.timeout_s) for _ in range(sessions)]
             for seat in seats:
                 await stack.enter_async_context(seat)
-                with suppress(S2SError):  # the first turn tries again, and tells
-                    await seat.session()
+            await take_all(seats)
+            await stack.enter_async_context(beside)
             self._still_counting, begun_s = sessions, self._watch.now_s
             async with asyncio.TaskGroup() as group:
                 talks = [

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.rows import Place, Row
-from s2s_actors.client.bench.seats import Seat, settings_for
+from s2s_actors.client.bench.seats import Seat, settings_for, take_all
 from s2s_actors.errors import S2SError
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ async def run_rounds(
         seats = {server.name: _seats(scenario, server, options) for server in servers}
         for seat in chain.from_iterable(seats.values()):
             await stack.enter_async_context(seat)
-            with suppress(S2SError):  # the first trial tries again, and tells
-                await seat.session()
+        await take_all(chain.from_iterable(seats.values()))
         async with probing(scenario.name, servers, options, watch.probes):
             for number in range(scenario.rounds):
                 for server in servers if number % 2 == 0 else reversed(servers):

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from s2s_actors.client.address import http_url
 from s2s_actors.client.bench.session import Session, open_session
 from s2s_actors.client.connection import session_update
 from s2s_actors.client.http_get import get_json
-from s2s_actors.errors import SetupError
+from s2s_actors.errors import CapacityError, S2SError, SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from types import TracebackType
 
     from s2s_actors.client.bench.options import BenchOptions
 
-__all__ = ["Seat", "Server", "look_at", "settings_for"]
+__all__ = ["Seat", "Server", "look_at", "settings_for", "take_all"]
+
+_PAUSES_S: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Before a full server is asked again whether a unit is free now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,3 +130,24 @@ class Seat:
         """Close the session if there is one."""
         self._session = None
         await self._stack.aclose()
+
+
+async def take_all(seats: Iterable[Seat]) -> None:
+    """Open all sessions before anything is measured.
+
+    The units of those who have just left may not be clean yet, so a full server is asked again
+    for a while. A seat that gets no session even so opens one in its first trial, or tells why
+    it can't.
+    """
+    pauses = iter(_PAUSES_S)
+    for seat in seats:
+        while True:
+            try:
+                await seat.session()
+            except CapacityError:
+                if (pause_s := next(pauses, None)) is not None:
+                    await asyncio.sleep(pause_s)
+                    continue
+            except S2SError:
+                pass
+            break

@@ -194,6 +194,8 @@ def test_a_conversation_with_a_full_server_fails_each_turn_and_ends(tmp_path: Pa
     _, together = report.data["summaries"]
     assert sum(together["failures"].values()) == 2
     assert together["trials"] == 4
+    (probe,) = report.data["probes"]
+    assert "session_limit_reached" in probe["problem"]  # it takes no unit from those who talk
 
 
 def test_visitors_come_leave_and_are_followed_by_those_who_waited(tmp_path: Path) -> None:

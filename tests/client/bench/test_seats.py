@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from s2s_actors.client.bench import seats
 from s2s_actors.client.bench.options import BenchOptions
 from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.result import Probe
-from s2s_actors.client.bench.seats import Seat, Server, look_at, settings_for
+from s2s_actors.client.bench.seats import Seat, Server, look_at, settings_for, take_all
 from s2s_actors.client.bench.session import SessionLost
+from s2s_actors.errors import CapacityError
 from tests.support.fake_realtime import (
     Close,
     Expect,
@@ -109,6 +111,35 @@ def test_settings_that_are_not_taken_give_no_session(script: Sequence[Step], rea
 
     with FakeRealtime(script) as fake, pytest.raises(SessionLost, match=reason):
         asyncio.run(take_seat(fake.url))
+
+
+def test_a_seat_waits_for_the_unit_of_who_has_just_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seats, "_PAUSES_S", [0.05] * 200)
+
+    async def follow(running: RunningServer) -> bool:
+        server = Server(name="A", url=f"ws://127.0.0.1:{running.port}/v1/realtime")
+        async with Seat(server, SETTINGS, 5.0) as first, Seat(server, SETTINGS, 5.0) as second:
+            await take_all([first])
+            taking = asyncio.create_task(take_all([second]))
+            await running.until_pool(lambda pool: pool["totals"]["refused"] > 0)
+            await first.leave()
+            await taking
+            return (await second.session()).lost
+
+    with RunningServer(units=1) as running:
+        assert asyncio.run(follow(running)) is False
+
+
+def test_a_seat_on_a_full_server_is_left_to_the_first_trial() -> None:
+    async def sit(running: RunningServer) -> None:
+        server = Server(name="A", url=f"ws://127.0.0.1:{running.port}/v1/realtime")
+        async with Seat(server, SETTINGS, 5.0) as first, Seat(server, SETTINGS, 5.0) as second:
+            await take_all([first, second])
+            with pytest.raises(CapacityError, match="session_limit_reached"):
+                await second.session()
+
+    with RunningServer(units=1) as running:
+        asyncio.run(sit(running))
 
 
 def test_the_idle_client_says_why_it_could_not_probe() -> None:
