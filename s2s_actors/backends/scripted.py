@@ -6,6 +6,7 @@ the call is cancelled, except in a ``wedge_s`` fault, which is there to ignore t
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import zlib
@@ -55,7 +56,8 @@ def tone_hz(session_id: str) -> float:
 
 class _EnergyStream:
     def probability(self, frame: NDArray[np.float32]) -> float:
-        rms = float(np.sqrt(np.mean(np.square(frame, dtype=np.float64)))) if frame.size else 0.0
+        wide = frame.astype(np.float64)
+        rms = math.sqrt(float(wide @ wide) / wide.size) if wide.size else 0.0
         return rms / (rms + _EVEN_ODDS_RMS)
 
     def reset(self) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Sequence
 
+    from s2s_actors.actors.lease import Lease
     from s2s_actors.runtime.actor import Actor
     from s2s_actors.simulation.caller import Caller
     from s2s_actors.simulation.plant import SteppedPlant
@@ -108,7 +109,7 @@ class Mishaps:
         self._plant = plant
         self._callers = callers
         self._tell = tell
-        self._seen: deque[tuple[str, object]] = deque(maxlen=REMEMBERED)
+        self._seen: deque[tuple[str, object, Lease]] = deque(maxlen=REMEMBERED)
         self.frozen: list[Actor] = []
         """Who is not to be stepped for now."""
         self.until_s = -math.inf
@@ -138,7 +139,9 @@ class Mishaps:
         if not self.any or actor.actor_inbox.empty():
             return
         message = actor.actor_inbox.next_message
-        self._seen.append((actor.name, message))
+        lease = getattr(message, "lease", None)
+        if lease is not None and not isinstance(message, _BEGINNINGS):
+            self._seen.append((actor.name, message, lease))
         if _may_double(message) and self._comes(self._faults.doubled):
             self._tell(f"{actor.name} will get {type(message).__name__} twice")
             actor.outlet.put(message)
@@ -186,13 +189,7 @@ class Mishaps:
 
     def _repeat_something_old(self) -> None:
         held = self._plant.leases
-        old = [
-            (name, message)
-            for name, message in self._seen
-            if not isinstance(message, _BEGINNINGS)
-            and (lease := getattr(message, "lease", None)) is not None
-            and lease not in held
-        ]
+        old = [(name, message) for name, message, lease in self._seen if lease not in held]
         if not old:
             return
         name, message = self._draw.choice(old)

@@ -30,10 +30,12 @@ class Campaign:
     """A kind of callers.
 
     Attributes:
+        count: How many of them call, one after the other.
         session: What they begin with.
         deeds: What they may do, each as likely as the others.
     """
 
+    count: int
     session: Callable[[random.Random], dict[str, Any]]
     deeds: tuple[Deed, ...]
 
@@ -102,6 +104,7 @@ def _do_something_odd(caller: Caller, draw: random.Random) -> None:
 
 
 TALKING = Campaign(
+    6,
     _to_talk,
     (
         *(_write, _look_up, _speak, _speak, _begin_to_speak),
@@ -109,6 +112,7 @@ TALKING = Campaign(
     ),
 )
 WRITING = Campaign(
+    12,
     _to_write,
     (_write, _write, _look_up, _cancel, _ask_again, _do_something_odd),
 )

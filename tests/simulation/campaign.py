@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from s2s_actors.simulation import Caller
     from tests.simulation.callers import Campaign
 
-CALLERS = 6
 RULES = PoolRules(2, queue_limit=2, queue_timeout_s=20.0)
 TTS_RATE_HZ = 24_000
 SCRIPT: dict[str, Any] = {
@@ -77,7 +76,7 @@ class Tally:
 def play(world: Simulation, seed: int, campaign: Campaign = TALKING) -> None:
     """Let callers come, talk and go, as the seed has it."""
     draw = random.Random(f"{seed} callers")  # noqa: S311 - chance, no secret
-    for number in range(CALLERS):
+    for number in range(campaign.count):
         call(world, campaign.session(draw), draw)
         for caller in world.callers:
             if draw.random() < 0.8:
