@@ -116,7 +116,7 @@ def test_settings_that_are_not_taken_give_no_session(script: Sequence[Step], rea
 def test_a_seat_waits_for_the_unit_of_who_has_just_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seats, "_PAUSES_S", [0.05] * 200)
 
-    async def follow(running: RunningServer) -> bool:
+    async def follow(running: RunningServer) -> int:
         server = Server(name="A", url=f"ws://127.0.0.1:{running.port}/v1/realtime")
         async with Seat(server, SETTINGS, 5.0) as first, Seat(server, SETTINGS, 5.0) as second:
             await take_all([first])
@@ -124,10 +124,10 @@ def test_a_seat_waits_for_the_unit_of_who_has_just_left(monkeypatch: pytest.Monk
             await running.until_pool(lambda pool: pool["totals"]["refused"] > 0)
             await first.leave()
             await taking
-            return (await second.session()).lost
+            return int((await running.pool())["totals"]["sessions"])
 
     with RunningServer(units=1) as running:
-        assert asyncio.run(follow(running)) is False
+        assert asyncio.run(follow(running)) == 2
 
 
 def test_a_seat_on_a_full_server_is_left_to_the_first_trial() -> None:
