@@ -13,7 +13,8 @@ from tests.exploration.fingerprint import (
     shared_piece,
     waiting_in,
 )
-from tests.exploration.world import place_of
+from tests.exploration.kinds import OF_THE_LOOP
+from tests.exploration.naming import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -34,6 +35,8 @@ class Configurations:
         self._world = world
         self._actors: dict[str, tuple[int, Piece]] = {}
         self._messages: dict[int, tuple[object, Piece]] = {}
+        self._of_the_loop: dict[int, tuple[object, Piece]] = {}
+        self._loop_was: object = None
 
     def read(self, remembered: Hashable) -> bytes:
         """The value of the configuration by now.
@@ -52,8 +55,12 @@ class Configurations:
         for entry in self._timers():
             digest.add(piece_of((entry.due_s, entry.outlet, entry.message)))
         digest.add(piece_of(self._circumstances()))
+        digest.add(piece_of(world.beside))
         digest.add(piece_of(remembered))
-        return digest.value(shared_piece)
+        if (loop_is := world.loop_version) != self._loop_was:
+            self._of_the_loop.clear()
+            self._loop_was = loop_is
+        return digest.value(self._shared)
 
     def _timers(self) -> list[_Entry]:
         """What the clock will deliver; who is told first at one time matters to nobody else."""
@@ -77,6 +84,14 @@ class Configurations:
             world.stopping and world.stopping.future,
             (world.hung, world.time_passed, world.forced, world.plant.clock.monotonic_s()),
         ]
+
+    def _shared(self, thing: object) -> Piece:
+        if not isinstance(thing, OF_THE_LOOP):
+            return shared_piece(thing)
+        known = self._of_the_loop.get(id(thing))
+        if known is None:
+            known = self._of_the_loop[id(thing)] = (thing, shared_piece(thing))
+        return known[1]
 
     def _actor(self, actor: Actor) -> Piece:
         turns = self._world.turns[actor.actor_urn]

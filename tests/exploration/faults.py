@@ -8,11 +8,13 @@ from s2s_actors.actors import messages as m
 from tests.exploration.fingerprint import waiting_in
 from tests.exploration.moves import Move
 from tests.exploration.stale import HARMLESS_TWICE, late_messages
+from tests.exploration.wired_client import WiredClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from s2s_actors.runtime.actor import Actor
+    from s2s_actors.simulation.client import Client
     from tests.exploration.world import World
 
 _MODEL_WORK: Final = (m.Transcribe, m.Generate, m.Speak)
@@ -29,7 +31,11 @@ def faults_in(world: World) -> Iterator[Move]:
     for lease in world.over:
         yield from (Move("late", *at) for at in late_messages(lease) if world.live(at[0]))
     for name in sorted(world.claimed):
-        yield from _ways_to_go(world, name)
+        client = world.clients[name]
+        if isinstance(client, WiredClient):
+            yield from _on_the_wire(client, name)
+        else:
+            yield from _ways_to_go(client, name)
     if world.stopping is None:
         yield Move("shutdown")
     if not world.forced:
@@ -57,8 +63,19 @@ def _faults_of(world: World, actor: Actor) -> Iterator[Move]:
             yield Move("hang", name)
 
 
-def _ways_to_go(world: World, name: str) -> Iterator[Move]:
-    client = world.clients[name]
+def _on_the_wire(client: WiredClient, name: str) -> Iterator[Move]:
+    peer = client.peer
+    if peer.gone:
+        return
+    if not peer.is_parting:
+        yield Move("leave", name)
+        yield Move("rubbish", name)
+    yield Move("vanish", name)
+    yield Move("cut", name)
+    yield Move("thaw" if peer.frozen else "freeze", name)
+
+
+def _ways_to_go(client: Client, name: str) -> Iterator[Move]:
     if client.left:
         return
     yield Move("leave", name)

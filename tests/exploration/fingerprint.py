@@ -7,6 +7,7 @@ are replaced by the order in which they are met, so that they need not be the sa
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 from collections import deque
@@ -15,49 +16,29 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from hashlib import blake2b
-from queue import SimpleQueue
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import numpy as np
 import pykka
+from websockets.client import ClientProtocol
 
-from s2s_actors.actors.board import Board
-from s2s_actors.actors.health import Health
 from s2s_actors.actors.lease import Lease
-from s2s_actors.actors.load import Load
 from s2s_actors.runtime.actor import Actor, ActorOutlet
-from s2s_actors.runtime.cancel import CancelToken
-from s2s_actors.runtime.clock import ManualClock, _Entry
+from s2s_actors.runtime.clock import _Entry
 from s2s_actors.runtime.mailbox import TwoLaneMailbox
-from s2s_actors.runtime.outlet import Slot
-from s2s_actors.runtime.reply import ReplyPort
-from s2s_actors.runtime.urgency import Urgency
-from s2s_actors.simulation.client import Client
 from statecharts.base import StrictChart
 from statecharts.walk import observe
+from tests.exploration.awaiting import order_of, write_future, write_handle
+from tests.exploration.kinds import FIGURES, OF_NO_ACCOUNT, PYKKA, SHARED
+from tests.exploration.wire import Packet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _ID = re.compile(r"[a-z]+_[0-9a-f]{24}|urn:uuid:[0-9a-f-]{36}")
 _ID_CHARS: Final = 25
-_SHARED = (CancelToken, Urgency, Slot, ReplyPort, Client)
-_OF_NO_ACCOUNT = (
-    # What is published or counted, and what only tells the time.
-    *(Board, Health, Load, ManualClock),
-    # Locks are free between two steps; what waits in a queue is read from the lanes.
-    *(type(threading.Lock()), type(threading.RLock()), SimpleQueue, re.Pattern),
-)
-_FIGURES = frozenset({"dropped", "_dropped", "_shown", "frames"})
-"""Attributes that no actor decides by."""
-_PYKKA = frozenset(vars(pykka.ThreadingActor)) | {
-    "actor_inbox",
-    "actor_ref",
-    "actor_urn",
-    "_outlet",
-}
 _LONG_BYTES: Final = 64
 
 
@@ -108,6 +89,9 @@ class _Writer:
         self.words.append(repr(text))
 
     def octets(self, data: bytes) -> None:
+        if data.startswith(b"{"):  # an event: the ids in it are names
+            self.string(data.decode(errors="replace"))
+            return
         long = len(data) > _LONG_BYTES
         self.words.append(blake2b(data, digest_size=12).hexdigest() if long else repr(data))
 
@@ -129,11 +113,12 @@ class _Writer:
 
     def unordered(self, things: set[object] | frozenset[object]) -> None:
         self.words.append(f"<{len(things)}")
-        for each in sorted(things, key=repr):
+        for each in sorted(things, key=order_of):
             self.write(each)
 
     def lease(self, lease: Lease) -> None:
-        self.words.append(f"lease {lease.unit} {lease.session_id}")
+        self.words.append(f"lease {lease.unit}")
+        self.string(lease.session_id)
         self.names.append(("epoch", lease.epoch))
 
     def chart(self, chart: StrictChart) -> None:
@@ -147,7 +132,7 @@ class _Writer:
 
     def method(self, method: MethodType) -> None:
         self.words.append(method.__qualname__)
-        if isinstance(method.__self__, _SHARED):
+        if isinstance(method.__self__, SHARED):
             self.names.append(method.__self__)
 
     def function(self, function: FunctionType) -> None:
@@ -185,26 +170,38 @@ _HOW: dict[type, Callable[[_Writer, Any], None]] = {
     ActorOutlet: lambda writer, outlet: writer.name("actor", outlet.ref.actor_urn),
     pykka.ActorRef: lambda writer, ref: writer.name("actor", ref.actor_urn),
     threading.Event: lambda writer, event: writer.plain(event.is_set()),
-    Future: lambda writer, future: writer.plain((future.done(), future.cancelled())),
+    Future: lambda writer, future: writer.sequence(
+        (future.done(), future.cancelled(), future._result)
+    ),
     partial: lambda writer, part: writer.sequence((part.func, part.args, part.keywords)),
 }
 _BY_BASE: tuple[tuple[type | tuple[type, ...], Callable[[_Writer, Any], None]], ...] = (
-    (_SHARED, lambda writer, thing: writer.name(type(thing).__name__, thing)),
-    (_OF_NO_ACCOUNT, lambda writer, thing: writer.words.append(type(thing).__name__)),
+    (SHARED, lambda writer, thing: writer.name(type(thing).__name__, thing)),
+    (OF_NO_ACCOUNT, lambda writer, thing: writer.words.append(type(thing).__name__)),
     (Actor, lambda writer, actor: writer.name("actor", actor.actor_urn)),
     (StrictChart, _Writer.chart),
     (msgspec.Struct, _Writer.struct),
     ((Enum, type, np.generic), _Writer.plain),
     (dict, _Writer.mapping),
     (BaseException, lambda writer, error: writer.plain(type(error))),
+    (asyncio.Handle, write_handle),
+    # Bytes are masked by chance; what of a protocol matters here is how far it has come.
+    (Packet, lambda writer, packet: writer.plain(packet.what)),
+    (
+        ClientProtocol,
+        lambda writer, end: writer.sequence((end.state, end.close_sent, end.eof_sent)),
+    ),
+    (GeneratorType, lambda writer, work: writer.plain(work.gi_frame and work.gi_frame.f_lasti)),
 )
+_WRITTEN = ("s2s_actors", "statecharts", "tests", "websockets")
+"""Packages whose objects are written down with all that they hold."""
 
 
 def _way_of(kind: type) -> Callable[[_Writer, Any], None]:
     for base, how in _BY_BASE:
         if issubclass(kind, base):
             return how
-    if kind.__module__.split(".")[0] in ("s2s_actors", "statecharts", "tests"):
+    if kind.__module__.split(".")[0] in _WRITTEN:
         return _Writer.instance
     # Made elsewhere, such as a resampler: what it holds follows from what it was fed, which
     # the actors count.
@@ -217,7 +214,8 @@ def _attributes(thing: object) -> Iterable[tuple[str, object]]:
         for name in getattr(base, "__slots__", ()):
             if hasattr(thing, name):
                 found[name] = getattr(thing, name)
-    return [(name, found[name]) for name in sorted(found) if name not in _FIGURES]
+    figures = () if type(thing).__module__.startswith("websockets") else FIGURES
+    return [(name, found[name]) for name in sorted(found) if name not in figures]
 
 
 def piece_of(thing: object) -> Piece:
@@ -231,7 +229,7 @@ def actor_piece(actor: Actor) -> Piece:
     """What an actor keeps, but for its mailbox."""
     writer = _Writer()
     for name, value in _attributes(actor):
-        if name not in _PYKKA:
+        if name not in PYKKA:
             writer.words.append(name)
             writer.write(value)
     return writer.piece()
@@ -256,10 +254,10 @@ class Digest:
         """Go on with a piece."""
         self._hash.update(piece.text)
         for name in piece.names:
-            key = id(name) if isinstance(name, _SHARED) else name
+            key = id(name) if isinstance(name, SHARED) else name
             if key not in self._places:
                 self._places[key] = len(self._places)
-                if isinstance(name, _SHARED):
+                if isinstance(name, SHARED):
                     self._met.append(name)
             self._hash.update(b" %d" % self._places[key])
         self._hash.update(b"\n")
@@ -278,5 +276,8 @@ class Digest:
 def shared_piece(thing: object) -> Piece:
     """What is in an object that several actors share."""
     writer = _Writer()
-    writer.instance(thing)
+    if isinstance(thing, asyncio.Future):
+        write_future(writer, thing)
+    else:
+        writer.instance(thing)
     return writer.piece()

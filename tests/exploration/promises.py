@@ -13,6 +13,8 @@ from s2s_actors.actors.stage import StageActor
 from s2s_actors.actors.unit import UnitActor
 from s2s_actors.runtime.supervision import Crashed
 from tests.exploration.fingerprint import waiting_in
+from tests.exploration.wire_promises import connections, may_be_sent
+from tests.exploration.wired_client import WiredClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -69,7 +71,7 @@ class Watch:
             PromiseError: One has not.
         """
         for name, client in self._world.clients.items():
-            if name in self._leases and client.closed is None and not client.left:
+            if name in self._leases and client.closed is None and self._world.hears(name):
                 for response in self._open[name]:
                     raise PromiseError(f"{response} of {name} never ends")
 
@@ -83,7 +85,8 @@ class Watch:
             raise PromiseError(f"{name} was sent what is not its own: {foreign}")
         granted = client.granted
         now = granted is not None and granted.lease in self._world.plant.leases
-        if not now and name not in self._leases:
+        late = isinstance(client, WiredClient) and may_be_sent(client, latest.types)
+        if not (now or late or name in self._leases):
             raise PromiseError(f"{name} was sent {latest.types} without a lease")
         for frame in latest.frames:
             self._count(name, msgspec.json.decode(frame, type=_Event))
@@ -187,4 +190,5 @@ _AT_EACH_STEP: tuple[Callable[[World], Iterator[str]], ...] = (
     _marker_is_on_its_way,
     _no_deadline_needed,
     _waits_for_sessions,
+    connections,
 )

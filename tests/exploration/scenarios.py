@@ -25,10 +25,13 @@ class Scenario:
         units: How many there are; one more client may wait.
         script: What the clients do, in this order: each deed when nothing else goes on, or
             earlier, if the budget allows that.
+        sessions: How many they may have together, if they have real connections to a whole
+            server; None for clients without connections.
     """
 
     units: int
     script: tuple[Deed, ...]
+    sessions: int | None = None
 
 
 def _script(text: str) -> tuple[Deed, ...]:
@@ -41,4 +44,7 @@ SCENARIOS: Final = {
     "side-by-side": Scenario(2, _script("a claim  b claim  a ask  b ask  a leave  b leave")),
     "in-speech": Scenario(1, _script("a claim  b claim  a utter  a leave  b utter  b leave")),
     "hardly-there": Scenario(1, _script("a claim  b claim  a leave  b leave")),
+    "connected": Scenario(1, _script("a claim  b claim  a leave  b leave"), sessions=2),
+    "one-too-many": Scenario(2, _script("a claim  b claim  a leave"), sessions=1),
+    "connected-and-served": Scenario(1, _script("a claim  a ask  a leave"), sessions=2),
 }

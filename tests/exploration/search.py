@@ -11,10 +11,12 @@ from tests.exploration.moves import FAULTS, BrokenPromise, Move, Trace
 from tests.exploration.promises import PromiseError, Watch
 from tests.exploration.scenarios import SCENARIOS
 from tests.exploration.settling import settle
-from tests.exploration.world import World
+from tests.exploration.wired_world import world_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.exploration.world import World
 
 UNBOUNDED: Final = 10**9
 
@@ -138,7 +140,7 @@ class _Walk:
 
     def go(self, way: _Way) -> list[_Way]:
         """Go there, and on in the usual order, until all is known or over."""
-        world = World(SCENARIOS[self._seen.scenario])
+        world = world_of(SCENARIOS[self._seen.scenario])
         with world:
             watch = Watch(world)
             try:
@@ -219,7 +221,7 @@ def replay(trace: Trace) -> None:
         ValueError: The way does not exist.
     """
     notes: list[str] = []
-    with World(SCENARIOS[trace.scenario]) as world:
+    with world_of(SCENARIOS[trace.scenario]) as world:
         watch = Watch(world)
         try:
             for move in trace.moves:

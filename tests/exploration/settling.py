@@ -9,6 +9,7 @@ from s2s_actors.simulation.plant import STAGES
 from s2s_actors.simulation.sounds import text_item
 from tests.exploration.configuration import Configurations
 from tests.exploration.promises import PromiseError
+from tests.exploration.wire_promises import connections_are_over
 
 if TYPE_CHECKING:
     from tests.exploration.promises import Watch
@@ -86,9 +87,10 @@ def _all_is_back(world: World) -> None:
         raise PromiseError(f"leases are left: {plant.leases}")
     if len(plant.live) != 1 + units * (1 + len(STAGES)):
         raise PromiseError(f"who is left: {[actor.name for actor in plant.live]}")
-    for name in world.claimed:
-        if not world.clients[name].reply.future.done():
-            raise PromiseError(f"{name} never got an answer to its claim")
+    for name in world.unanswered:
+        raise PromiseError(f"{name} never got an answer to its claim")
+    for left in connections_are_over(world):
+        raise PromiseError(left)
     if world.stopping is not None and not world.stopping.future.done():
         raise PromiseError("the server never stops")
 

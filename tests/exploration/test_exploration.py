@@ -15,6 +15,7 @@ from tests.exploration.faults import faults_in
 from tests.exploration.moves import FAULTS, Move, Trace
 from tests.exploration.scenarios import SCENARIOS, Scenario
 from tests.exploration.search import Budget, explore, replay
+from tests.exploration.wired_world import world_of
 from tests.exploration.world import World
 
 TURN = Budget(faults=0, turns=1)
@@ -45,10 +46,13 @@ def test_any_accident_at_any_step_of_a_short_session_does_no_harm() -> None:
 
 def test_every_kind_of_accident_is_tried_somewhere() -> None:
     tried: set[str] = set()
-    with World(SCENARIOS["one-after-the-other"]) as world:
-        while move := next(iter(world.steps), None) or world.deed:
-            tried |= {fault.kind for fault in faults_in(world)}
-            world.play(move)
+    for scenario in ("one-after-the-other", "connected-and-served"):
+        with world_of(SCENARIOS[scenario]) as world:
+            while move := next(iter(world.steps), None) or world.deed:
+                tried |= {fault.kind for fault in faults_in(world)}
+                world.play(
+                    Move("freeze", "a") if "thaw" not in tried and "freeze" in tried else move
+                )
     assert tried == FAULTS
 
 

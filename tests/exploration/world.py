@@ -14,15 +14,16 @@ from s2s_actors.actors.unit import UnitTimings
 from s2s_actors.errors import StageError
 from s2s_actors.protocol.ids import ids_from
 from s2s_actors.runtime.reply import ReplyPort
-from s2s_actors.simulation.plant import STAGES, SteppedPlant
+from s2s_actors.simulation.plant import SteppedPlant
 from tests.exploration.fingerprint import waiting_in
 from tests.exploration.hanging import HangingCall
 from tests.exploration.moves import Move
+from tests.exploration.naming import name_of, place_of
 from tests.exploration.scenarios import SAYINGS
 from tests.exploration.stale import late_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from s2s_actors.actors.lease import Lease
     from s2s_actors.backends.base import Kind
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from tests.exploration.scenarios import Scenario
 
 TIMINGS = UnitTimings(claim_timeout_s=120, drain_timeout_s=5)
-_PLACES = {"unit": 0, **{name: place for place, name in enumerate(STAGES, 1)}}
 _MODELS: Final[dict[str, Kind]] = {"vad": "vad", "stt": "stt", "llm": "llm", "tts": "tts"}
 
 
@@ -56,7 +56,8 @@ class World:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.plant = SteppedPlant(PoolRules(scenario.units, queue_limit=1), timings=TIMINGS)
+        rules = PoolRules(scenario.units, queue_limit=1)
+        self.plant = SteppedPlant(rules, timings=TIMINGS, serving=scenario.sessions is None)
         self.clients: dict[str, Client] = {}
         self.claimed: set[str] = set()
         self.hung = self.time_passed = self.forced = False
@@ -75,7 +76,7 @@ class World:
         self._stack.enter_context(ids_from(lambda: f"{next(serial):024x}"))
         self._stack.enter_context(self.plant)
         names = dict.fromkeys(name for name, _ in self.scenario.script)
-        self.clients = {name: self.plant.client(name) for name in names}
+        self.clients = self._clients(names)
         return self
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
@@ -83,6 +84,9 @@ class World:
             self.hanging.go_on()
         self.plant.mischief.forget()
         self._stack.__exit__(kind, error, where)  # type: ignore[arg-type]
+
+    def _clients(self, names: Iterable[str]) -> dict[str, Client]:
+        return {name: self.plant.client(name) for name in names}
 
     # --- who is there ---------------------------------------------------------------------
 
@@ -99,6 +103,25 @@ class World:
     def is_born(self, actor: Actor) -> bool:
         """Whether an actor is there, but has not begun."""
         return actor in self.plant._born
+
+    @property
+    def beside(self) -> list[object]:
+        """What else there is, beside actors and clients, for a fingerprint."""
+        return []
+
+    @property
+    def loop_version(self) -> object:
+        """Another one whenever something may have changed on an event loop."""
+        return None
+
+    @property
+    def unanswered(self) -> list[str]:
+        """Who has asked for a unit and was told nothing."""
+        return [name for name in self.claimed if not self.clients[name].reply.future.done()]
+
+    def hears(self, name: str) -> bool:
+        """Whether what a client is sent has come to it."""
+        return not self.clients[name].left
 
     @property
     def over(self) -> list[Lease]:
@@ -158,7 +181,7 @@ class World:
         actor = self._actor(move.who)
         if actor not in self.ready:
             raise ValueError(f"{move.who} has nothing to do, or hangs")
-        note = "begins" if self.is_born(actor) else _name_of(waiting_in(actor)[0])
+        note = "begins" if self.is_born(actor) else name_of(waiting_in(actor)[0])
         self.turns[actor.actor_urn] += 1
         self.plant.step(actor)
         return note
@@ -189,7 +212,7 @@ class World:
 
     def _crash(self, move: Move) -> str:
         actor = self._actor(move.who)
-        note = _name_of(waiting_in(actor)[0])
+        note = name_of(waiting_in(actor)[0])
         self.plant.crash(move.who)
         return f"instead of {note}"
 
@@ -197,11 +220,11 @@ class World:
         actor = self._actor(move.who)
         self.wedged.add(actor.actor_urn)
         self.hung = True
-        return f"before {_name_of(waiting_in(actor)[0])}"
+        return f"before {name_of(waiting_in(actor)[0])}"
 
     def _hang(self, move: Move) -> str:
         actor = self._actor(move.who)
-        note = _name_of(waiting_in(actor)[0])
+        note = name_of(waiting_in(actor)[0])
         self.hung = True
         self.turns[actor.actor_urn] += 1
         self.hanging = HangingCall(self.plant, actor, _MODELS[move.who.partition("-")[0]])
@@ -237,7 +260,7 @@ class World:
         actor = self._actor(move.who)
         message = waiting_in(actor)[0]
         actor.outlet.put(message)
-        return _name_of(message)
+        return name_of(message)
 
     def _late(self, move: Move) -> str:
         lease = next(lease for lease in self.over if (move.who, move.what) in late_messages(lease))
@@ -266,20 +289,10 @@ class World:
         clock = self.plant.clock
         first = min(clock._entries)
         clock.advance(max(0.0, first.due_s - clock.monotonic_s()))
-        return _name_of(first.message)
+        return name_of(first.message)
 
     def thaw(self) -> None:
         """Let go on whatever hangs."""
         if self.hanging is not None:
             self._return(Move("return", self.hanging.actor.name))
         self.wedged.clear()
-
-
-def place_of(actor: Actor) -> tuple[int, int]:
-    name, _, number = actor.name.partition("-")
-    return (int(number), _PLACES[name]) if number else (-1, 0)
-
-
-def _name_of(message: object) -> str:
-    name = getattr(message, "name", getattr(message, "stage", ""))
-    return f"{type(message).__name__} {name}".rstrip()
