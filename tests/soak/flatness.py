@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -27,12 +28,14 @@ class Sample:
         threads: Its threads.
         fds: Its open files, sockets among them.
         rss_mb: Its memory, in megabytes.
+        worked_s: Time for which it has had a processor.
     """
 
     at_s: float
     threads: int
     fds: int
     rss_mb: float
+    worked_s: float
 
     @classmethod
     def of(cls, pid: int) -> Sample:
@@ -40,7 +43,14 @@ class Sample:
         process = psutil.Process(pid)
         with process.oneshot():
             rss_mb = process.memory_info().rss / _MB
-            return cls(time.monotonic(), process.num_threads(), process.num_fds(), rss_mb)
+            times = process.cpu_times()
+            return cls(
+                at_s=time.monotonic(),
+                threads=process.num_threads(),
+                fds=process.num_fds(),
+                rss_mb=rss_mb,
+                worked_s=times.user + times.system,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +117,17 @@ class Course:
             share = caches if what == MEMORY else warm_up
             counted = self.samples[int(len(self.samples) * share) :]
             limit.check(what, [value(sample) for sample in counted])
+
+    def check_work(self, limit: Limit) -> None:
+        """Compare the share of a processor that it takes in the first and in the last third.
+
+        Raises:
+            AssertionError: The same load costs more and more.
+        """
+        last = len(self.samples) - 1
+        bounds = [self.samples[last * third // 3] for third in range(4)]
+        shares = [
+            (later.worked_s - sooner.worked_s) / (later.at_s - sooner.at_s)
+            for sooner, later in pairwise(bounds)
+        ]
+        limit.check("share of a processor", shares)

@@ -25,7 +25,11 @@ SESSIONS = int(os.environ.get("SOAK_SESSIONS", "8"))
 SAMPLES = 60
 PING_S = 20.0
 LATENCY = Limit(1.5, 60.0)
-"""Of the medians, in ms: a machine that has other work to do must not pass for a slow server."""
+"""Of the medians, in ms."""
+WORK = Limit(2.0, 0.05)
+IS_LONG = "SOAK_SECONDS" in os.environ
+"""Whether someone has set a machine aside for it. On one that others use, latency would tell how
+busy they are; what the server itself has to do for the same callers tells as much of it there."""
 OVERHEAD_S = 60.0
 
 
@@ -95,7 +99,9 @@ def test_nothing_grows_while_callers_come_and_go(tmp_path: Path) -> None:
     assert [turn.problem for turn in turns if turn.problem] == []
     course.samples = during
     course.check(warm_up=0.4, caches=0.4)
-    LATENCY.check("latency in ms", [each.latency_ms for each in turns if each.latency_ms])
+    course.check_work(WORK)
+    if IS_LONG:
+        LATENCY.check("latency in ms", [each.latency_ms for each in turns if each.latency_ms])
     assert server.complaints() == []
     assert server.replacements() == []
     assert server.exit_code == 0
