@@ -29,7 +29,7 @@ class Peer:
         wire: Leads to the server.
         frames: Events that it has read.
         upgraded: Whether the server has accepted it.
-        frozen: Whether it has stopped reading.
+        frozen: Whether it has stopped reading and sending.
         gone: Whether it has closed its end, or lost it.
     """
 
@@ -56,7 +56,7 @@ class Peer:
 
     def say(self, text: bytes) -> None:
         """Send an event, or something that is none; waits for the server's acceptance."""
-        if self.is_parting:
+        if self.is_parting or self.frozen:
             return
         if not self.upgraded:
             self._held.append(text)
@@ -85,7 +85,7 @@ class Peer:
             self.wire.carry(Packet("end", b""))
 
     def freeze(self) -> None:
-        """Read no more."""
+        """Neither read nor send, as a process does that is stopped."""
         self.frozen = True
 
     def thaw(self) -> None:

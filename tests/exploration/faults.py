@@ -67,7 +67,7 @@ def _on_the_wire(client: WiredClient, name: str) -> Iterator[Move]:
     peer = client.peer
     if peer.gone:
         return
-    if not peer.is_parting:
+    if not (peer.is_parting or peer.frozen):
         yield Move("leave", name)
         yield Move("rubbish", name)
     yield Move("vanish", name)

@@ -93,7 +93,7 @@ class Front:
             for task in self.loop.tasks:
                 task.cancel()
             self.loop.run()
-        left = [str(task.get_coro()) for task in self.loop.tasks]
+        left = [task.work for task in self.loop.tasks]
         assert not left, left
 
     # --- what the world does ------------------------------------------------------------------

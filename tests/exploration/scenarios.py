@@ -44,6 +44,8 @@ SCENARIOS: Final = {
     "side-by-side": Scenario(2, _script("a claim  b claim  a ask  b ask  a leave  b leave")),
     "in-speech": Scenario(1, _script("a claim  b claim  a utter  a leave  b utter  b leave")),
     "hardly-there": Scenario(1, _script("a claim  b claim  a leave  b leave")),
+    # On a whole server; the one unit is claimed and waited for, or is there for both, but the
+    # key isn't; or there is one client, which is answered.
     "connected": Scenario(1, _script("a claim  b claim  a leave  b leave"), sessions=2),
     "one-too-many": Scenario(2, _script("a claim  b claim  a leave"), sessions=1),
     "connected-and-served": Scenario(1, _script("a claim  a ask  a leave"), sessions=2),

@@ -37,7 +37,7 @@ def settle(world: World, watch: Watch, served: set[bytes]) -> int:
     if not world.hung:
         watch.all_answered()
     for name in world.claimed:
-        if not world.clients[name].left:
+        if not world.is_out(name):
             world.clients[name].leave()
     taken += _rest(world, watch)
     world.time_passed = True

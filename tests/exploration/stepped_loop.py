@@ -35,6 +35,7 @@ class Task(asyncio.Task[Any]):
 
     def __init__(self, work: Any, loop: SteppedLoop, context: Context | None) -> None:
         self.serial = loop.next_serial()
+        self.work: str = work.__qualname__
         super().__init__(work, loop=loop, context=context)
 
     def __hash__(self) -> int:

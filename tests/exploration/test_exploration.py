@@ -21,9 +21,11 @@ from tests.exploration.world import World
 TURN = Budget(faults=0, turns=1)
 CRASH = Budget(faults=1, turns=0, kinds=frozenset({"crash", "burst"}))
 ACCIDENT = Budget(faults=1, turns=0)
+PLAIN = sorted(name for name, scenario in SCENARIOS.items() if scenario.sessions is None)
+"""Those without connections; what goes on with connections is in its own module."""
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", PLAIN)
 def test_whoever_goes_out_of_turn_does_no_harm(scenario: str) -> None:
     seen = explore(scenario, TURN)
     print(seen)  # noqa: T201 - for those who run it with -s
@@ -31,7 +33,7 @@ def test_whoever_goes_out_of_turn_does_no_harm(scenario: str) -> None:
     assert seen.configurations > len(SCENARIOS[scenario].script)
 
 
-@pytest.mark.parametrize("scenario", sorted(SCENARIOS.keys() - {"hardly-there"}))
+@pytest.mark.parametrize("scenario", sorted({*PLAIN} - {"hardly-there"}))
 def test_a_crash_at_any_step_does_no_harm(scenario: str) -> None:
     seen = explore(scenario, CRASH)
     print(seen)  # noqa: T201

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.exploration.wired_client import WiredClient
     from tests.exploration.world import World
 
-__all__ = ["connections", "connections_are_over", "may_be_sent"]
+__all__ = ["Farewells", "connections", "connections_are_over", "may_be_sent"]
 
 
 def connections(world: World) -> Iterator[str]:
@@ -34,21 +34,23 @@ def connections(world: World) -> Iterator[str]:
 def _of_one(client: WiredClient, connection: Connection) -> Iterator[str]:
     back, chart = len(client.given_back), connection._chart
     is_held = chart.claiming.is_active or chart.connected.is_active
-    owed = 0 if is_held or isinstance(client.answer, Refused) else client.claims
+    owed = 0 if is_held or connection._refused is not None else client.claims
     if back != owed:
         yield f"is {chart.state_name} and has given back {back} times instead of {owed}"
     if connection._visit._runs and not is_held:
         yield f"is {chart.state_name} and still counts for its key"
-    if client.closed is not None:
-        yield from _of_a_farewell(client)
+    if client.closed is not None and client.hears_all:
+        yield from _of_a_farewell(client, connection._refused)
 
 
-def _of_a_farewell(client: WiredClient) -> Iterator[str]:
-    if isinstance(client.answer, Refused) and client.hears_all:
-        if client.types != ["error"]:
-            yield f"was refused, and was sent {client.types}"
-        if client.closed not in {client.answer.close_code, 1001}:
-            yield f"was refused, and the connection was closed with {client.closed}"
+def _of_a_farewell(client: WiredClient, refused: Refused | None) -> Iterator[str]:
+    if refused is None:
+        if "session.created" in client.types[1:]:
+            yield f"was sent {client.types}: something came before its session"
+    elif client.types != ["error"]:
+        yield f"was refused, and was sent {client.types}"
+    elif client.closed != refused.close_code:
+        yield f"was refused, and the connection was closed with {client.closed}"
 
 
 def _of_the_key(world: WiredWorld) -> Iterator[str]:
@@ -59,6 +61,24 @@ def _of_the_key(world: WiredWorld) -> Iterator[str]:
     counted = world.front.sessions_counted
     if counted != running:
         yield f"{running} sessions run, and {counted} are counted for their key"
+
+
+class Farewells:
+    """Looks whether an outbox takes anything behind its farewell."""
+
+    def __init__(self, world: World) -> None:
+        self._wired = world.wired if isinstance(world, WiredWorld) else {}
+        self._waiting: dict[str, int] = {}
+
+    def look(self) -> Iterator[str]:
+        """What is broken since the last look."""
+        for name, client in self._wired.items():
+            if client.connection is None or client.connection._outbox._farewell is None:
+                continue
+            waiting = len(client.connection._outbox._frames)
+            if waiting > self._waiting.get(name, waiting):
+                yield f"the outbox of {name} takes events after its farewell"
+            self._waiting[name] = waiting
 
 
 def may_be_sent(client: WiredClient, types: list[str]) -> bool:
@@ -72,16 +92,22 @@ def connections_are_over(world: World) -> Iterator[str]:
     """What is left of connections when all clients have gone and all deadlines have passed."""
     if not isinstance(world, WiredWorld):
         return
+    for name, client in world.wired.items():
+        yield from _of_an_end(name, client)
     loop = world.front.loop
     if loop.is_ready:
         yield "the loop never comes to rest"
     is_up = not world.front.serving.done()
     if len(loop.tasks) != is_up:
-        yield f"tasks are left: {[str(task.get_coro()) for task in loop.tasks]}"
-    for name, client in world.wired.items():
-        if client.connection is not None and client.state != "closed":
-            yield f"the connection of {name} ends up {client.state}"
-        if name in world.claimed and client.peer.upgraded and not client.peer.wire.lost:
-            yield f"the connection of {name} is still open"
+        yield f"tasks are left: {[task.work for task in loop.tasks]}"
     if world.front.sessions_counted:
         yield f"{world.front.sessions_counted} sessions are still counted for their key"
+
+
+def _of_an_end(name: str, client: WiredClient) -> Iterator[str]:
+    if client.connection is not None and client.state != "closed":
+        yield f"the connection of {name} ends up {client.state}"
+    if client.peer.upgraded and client.connection is None:
+        yield f"{name} was accepted, and never served"
+    if client.peer.upgraded and not client.peer.wire.lost:
+        yield f"the connection of {name} is still open"

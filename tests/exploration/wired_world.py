@@ -74,12 +74,20 @@ class WiredWorld(World):
         clients = self.wired.values()
         return [each.session_id for each in clients if each.claims and not each.reply.future.done()]
 
+    def is_out(self, name: str) -> bool:
+        """Whether a client does nothing more, or nothing now."""
+        return super().is_out(name) or self.wired[name].peer.frozen
+
     def hears(self, name: str) -> bool:
         """Whether what a client is sent has come to it."""
-        return super().hears(name) and not self.wired[name].peer.frozen
+        return not self.is_out(name)
 
     def _step(self, move: Move) -> str:
-        return self.front.loop.step() if move == LOOP else super()._step(move)
+        if move != LOOP:
+            return super()._step(move)
+        if not self.front.loop.is_ready:
+            raise ValueError("the loop has nothing to do")
+        return self.front.loop.step()
 
     def _vanish(self, move: Move) -> str:
         self._peer(move).reset()
@@ -93,11 +101,11 @@ class WiredWorld(World):
 
     def _freeze(self, move: Move) -> str:
         self._peer(move).freeze()
-        return "reads no more"
+        return "neither reads nor sends"
 
     def _thaw(self, move: Move) -> str:
         self._peer(move).thaw()
-        return "reads again"
+        return "goes on"
 
     def _rubbish(self, move: Move) -> str:
         self._peer(move).say(b"{")

@@ -119,6 +119,10 @@ class World:
         """Who has asked for a unit and was told nothing."""
         return [name for name in self.claimed if not self.clients[name].reply.future.done()]
 
+    def is_out(self, name: str) -> bool:
+        """Whether a client does nothing more."""
+        return self.clients[name].left
+
     def hears(self, name: str) -> bool:
         """Whether what a client is sent has come to it."""
         return not self.clients[name].left
@@ -141,7 +145,7 @@ class World:
     def deed(self) -> Move | None:
         """What the clients do next, if anything is left for them to do."""
         script = self.scenario.script
-        while self._done < len(script) and self.clients[script[self._done][0]].left:
+        while self._done < len(script) and self.is_out(script[self._done][0]):
             self._done += 1
         return Move("act", *script[self._done]) if self._done < len(script) else None
 
