@@ -274,7 +274,7 @@ class Simulation:
             self.plant.step(actor)
 
     def _step_model(self, actor: ModelStage) -> None:
-        # On a thread of its own, which knows nothing of where the ids come from.
+        # On a stack of its own, which knows nothing of where the ids come from.
         with ids_from(self._next_id):
             self.plant.step(actor)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING
 
 from tests.simulation.callers import CAMPAIGNS
 from tests.simulation.campaign import Tally
-from tests.simulation.runs import cores, play_seeds
+from tests.simulation.runs import play_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 1 if anything failed.
     """
     seeds = range(int(arguments[0]))
-    processes = int(arguments[1]) if len(arguments) > 1 else len(cores())
+    processes = int(arguments[1]) if len(arguments) > 1 else os.cpu_count() or 1
     failed = 0
     for name in CAMPAIGNS:
         tally, began_s = Tally(), time.perf_counter()

@@ -6,12 +6,9 @@ import gc
 import hashlib
 import json
 import logging
-import os
-import sys
 import time
 import traceback
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -22,11 +19,8 @@ from tests.simulation.campaign import Tally, check, play, simulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from multiprocessing.queues import SimpleQueue
 
-__all__ = ["Played", "cores", "play_seed", "play_seeds"]
-
-_CAN_STAY = sys.platform == "linux"
+__all__ = ["Played", "play_seed", "play_seeds"]
 
 SEEDS_AT_A_TIME = 8
 """Go to a process in one go: half a second of work."""
@@ -69,34 +63,12 @@ def play_seeds(
     name: str, seeds: Iterable[int], processes: int, at_a_time: int = SEEDS_AT_A_TIME
 ) -> Iterator[Played]:
     """Play seeds of a campaign in so many processes; what became of them comes in their order."""
-    context = get_context("spawn")
-    with closing(context.SimpleQueue()) as places:
-        for place in _places(processes):
-            places.put(place)
-        with ProcessPoolExecutor(processes, context, _prepare, (places,)) as pool:
-            yield from pool.map(partial(play_seed, name), seeds, chunksize=at_a_time)
+    with ProcessPoolExecutor(processes, get_context("spawn"), _prepare) as pool:
+        yield from pool.map(partial(play_seed, name), seeds, chunksize=at_a_time)
 
 
-def cores() -> list[int]:
-    """Cores that this process may use."""
-    return sorted(os.sched_getaffinity(0)) if _CAN_STAY else list(range(os.cpu_count() or 1))
-
-
-def _places(processes: int) -> list[int | None]:
-    """For each process the core that it stays on; None if it may move.
-
-    If all cores are busy there is nothing to gain from moving, and the threads of a simulation, of
-    which one runs at a time, take turns much faster on one core.
-    """
-    there = cores()
-    return [*there] if _CAN_STAY and processes == len(there) else [None] * processes
-
-
-def _prepare(places: SimpleQueue[int | None]) -> None:
+def _prepare() -> None:
     """Begin a process: crashes are part of the play, and what is loaded by now stays."""
-    place = places.get()
-    if place is not None:
-        os.sched_setaffinity(0, {place})
     logging.disable(logging.CRITICAL)
     gc.collect()
     gc.freeze()

@@ -136,7 +136,7 @@ def test_a_slow_call_takes_longer_at_its_first_wait() -> None:
     bench.calls.close()
 
 
-def test_closing_ends_what_waits_and_leaves_no_thread() -> None:
+def test_closing_ends_what_waits_without_any_wait() -> None:
     bench = Bench()
     bench.begin("a", [None])
     bench.begin("b", [1e9], Burden(hang_s=1e6))
