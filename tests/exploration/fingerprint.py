@@ -209,13 +209,30 @@ def _way_of(kind: type) -> Callable[[_Writer, Any], None]:
 
 
 def _attributes(thing: object) -> Iterable[tuple[str, object]]:
-    found = dict(getattr(thing, "__dict__", {}))
-    for base in type(thing).__mro__:
-        for name in getattr(base, "__slots__", ()):
-            if hasattr(thing, name):
-                found[name] = getattr(thing, name)
-    figures = () if type(thing).__module__.startswith("websockets") else FIGURES
-    return [(name, found[name]) for name in sorted(found) if name not in figures]
+    kind = type(thing)
+    found = dict(getattr(thing, "__dict__", ()))
+    for name in _slots_of(kind):
+        if hasattr(thing, name):
+            found[name] = getattr(thing, name)
+    key = (kind, *found)
+    counting = _COUNTING.get(key)
+    if counting is None:
+        figures = () if kind.__module__.startswith("websockets") else FIGURES
+        counting = _COUNTING[key] = [name for name in sorted(found) if name not in figures]
+    return [(name, found[name]) for name in counting]
+
+
+_COUNTING: dict[tuple[object, ...], list[str]] = {}
+"""Of the attributes that a type has been met with, those that make a difference, in order."""
+_SLOTS: dict[type, tuple[str, ...]] = {}
+
+
+def _slots_of(kind: type) -> tuple[str, ...]:
+    known = _SLOTS.get(kind)
+    if known is None:
+        names = (name for base in kind.__mro__ for name in getattr(base, "__slots__", ()))
+        known = _SLOTS[kind] = tuple(names)
+    return known
 
 
 def piece_of(thing: object) -> Piece:

@@ -56,6 +56,14 @@ class Watch:
         for check in _AT_EACH_STEP:
             for broken in check(self._world):
                 raise PromiseError(broken)
+        self.follow()
+
+    def follow(self) -> None:
+        """Keep up with a move that was looked at before, on another way.
+
+        Raises:
+            PromiseError: Somebody was sent what it must not be.
+        """
         for broken in self._farewells.look():
             raise PromiseError(broken)
         for name, client in self._world.clients.items():

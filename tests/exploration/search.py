@@ -145,9 +145,13 @@ class _Walk:
             watch = Watch(world)
             try:
                 before: list[Move] = []
-                for move in way.moves:
+                for move in way.moves[:-1]:
+                    self._play(world, move)
+                    watch.follow()
+                for move in way.moves[-1:]:
                     before = world.steps
-                    self._play(world, watch, move)
+                    self._play(world, move)
+                    watch.look()
                 self._seen.edges += bool(way.moves)
                 self._go_on(world, watch, way.left, before)
             except PromiseError as error:
@@ -155,12 +159,11 @@ class _Walk:
                 raise BrokenPromise(str(error), trace) from None
         return self._branches
 
-    def _play(self, world: World, watch: Watch, move: Move) -> None:
+    def _play(self, world: World, move: Move) -> None:
         self._moves.append(move)
         self._notes.append("")
         self._notes[-1] = world.play(move)
         self._seen.steps += 1
-        watch.look()
 
     def _go_on(self, world: World, watch: Watch, left: Budget, before: list[Move]) -> None:
         configurations = Configurations(world)
@@ -178,7 +181,8 @@ class _Walk:
                 return
             if usual in redundant:
                 return
-            self._play(world, watch, usual)
+            self._play(world, usual)
+            watch.look()
             self._seen.edges += 1
 
 
