@@ -139,7 +139,8 @@ async def serve(  # noqa: PLR0913 - where the process is put together
             logger.info("draining: no new sessions; ask again to end the running ones")
             # Still listening: /ready says 503, /v1/pool shows the drain, and who connects
             # now is told why there is no session.
-            await _drain(pool, stop)
+            if await _drain(pool, stop):
+                await listener.close(patiently=True)
     logger.info("stopped")
 
 
@@ -162,20 +163,27 @@ async def _open_doors(pool: Outlet, stop: Stop) -> None:
     stopped.cancel()
 
 
-async def _drain(pool: Outlet, stop: Stop) -> None:
-    """Wait for the pool to be empty; it keeps the deadline of the drain itself."""
+async def _drain(pool: Outlet, stop: Stop) -> bool:
+    """Wait for the pool to be empty; it keeps the deadline of the drain itself.
+
+    Returns:
+        Whether the pool has said so.
+    """
     drained: asyncio.Future[Any] = _ask_to_shut_down(pool, force=False)
     forced: asyncio.Future[Any] = asyncio.create_task(stop.force.wait())
     await asyncio.wait({drained, forced}, return_when=asyncio.FIRST_COMPLETED)
-    if not drained.done():
+    is_empty = drained.done()
+    if not is_empty:
         logger.warning("ending all sessions now")
         ended = _ask_to_shut_down(pool, force=True)
         await asyncio.wait(
             {drained, ended}, timeout=_FORCE_PATIENCE_S, return_when=asyncio.FIRST_COMPLETED
         )
+        is_empty = drained.done() or ended.done()
         ended.cancel()
     drained.cancel()
     forced.cancel()
+    return is_empty
 
 
 def _ask_to_shut_down(pool: Outlet, *, force: bool) -> asyncio.Future[None]:

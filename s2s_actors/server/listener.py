@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import errno
 import functools
 import logging
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as serve_websockets
+from websockets.protocol import State
 
 from s2s_actors.errors import SetupError
 from s2s_actors.server.connection import Connection
@@ -149,19 +152,36 @@ class Listener:
     ) -> None:
         await self.close()
 
-    async def close(self) -> None:
+    async def close(self, *, patiently: bool = False) -> None:
         """Stop listening and end what there is.
 
         Sessions get a close frame; their connections have deadlines of their own.
+
+        Args:
+            patiently: Whether all sessions have been told that they are over. Then each
+                connection first says goodbye by itself, with what it still has to tell its
+                client, for as long as a closing handshake may take.
         """
         server = self._server
         if server is None:
             return
-        server.close(code=1001, reason="the server is going away")
+        # Not by the library: its close frame would overtake what waits in the outboxes.
+        server.close(close_connections=False)
+        await asyncio.sleep(0)  # it shuts the door in a task
         for peer in list(self._peers):
             if peer.is_handshaking:
                 peer.transport.abort()
+        if patiently:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._options.close_timeout_s):
+                    await asyncio.gather(*(peer.wait_closed() for peer in self._open_peers))
+        going_away = (peer.close(1001, "the server is going away") for peer in self._open_peers)
+        await asyncio.gather(*going_away, return_exceptions=True)
         await server.wait_closed()
+
+    @property
+    def _open_peers(self) -> list[PeerConnection]:
+        return [peer for peer in self._peers if peer.protocol.state is State.OPEN]
 
     def _connection_class(self) -> type[ServerConnection]:
         # The library only ever calls it: a factory does as well as a class.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from websockets.client import ClientProtocol
@@ -102,7 +103,7 @@ class Peer:
             return
         self._client.receive_data(data)
         for event in self._client.events_received():
-            if isinstance(event, Response):
+            if isinstance(event, Response) and event.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
                 self._enter()
             elif isinstance(event, Frame) and event.opcode is Opcode.TEXT:
                 self.frames.append(bytes(event.data))

@@ -77,6 +77,11 @@ class Wire(asyncio.Transport):
         self._server = server
         server.connection_made(self)
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a server, or was."""
+        return self._server is not None
+
     def carry(self, packet: Packet) -> None:
         """Take something to the server."""
         self._sent.append(packet)

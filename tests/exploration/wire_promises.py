@@ -109,5 +109,5 @@ def _of_an_end(name: str, client: WiredClient) -> Iterator[str]:
         yield f"the connection of {name} ends up {client.state}"
     if client.peer.upgraded and client.connection is None:
         yield f"{name} was accepted, and never served"
-    if client.peer.upgraded and not client.peer.wire.lost:
+    if client.peer.wire.is_connected and not client.peer.wire.lost:
         yield f"the connection of {name} is still open"

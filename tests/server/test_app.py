@@ -9,12 +9,13 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from websockets.exceptions import ConnectionClosedError
 
-from s2s_actors.actors.messages import ServerReady, Shutdown
+from s2s_actors.actors.messages import Claim, ServerReady, Shutdown
 from s2s_actors.server.app import PoolWatch, Stop, serve
 from s2s_actors.server.options import ServerOptions
 from tests.server.boards import FixedBoard, no_load
-from tests.server.harness import FakePool, client, get, receive, run
+from tests.server.harness import REFUSED, FakePool, client, get, receive, run
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -151,5 +152,26 @@ def test_a_server_without_a_pool_is_never_announced() -> None:
                 on_listening=announced.append,
             )
         assert announced == []
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_who_is_refused_while_the_server_stops_is_told_why_before_it_is_closed(times: int) -> None:
+    async def scenario() -> None:
+        server = Server()
+        server.pool.answer = None
+        async with server.running(), client(server.port) as ws:
+            (claim,) = await server.pool.got(Claim)
+            for _ in range(times):
+                server.stop.ask()
+            shutdown = (await server.pool.got(Shutdown, times))[-1]
+            shutdown.reply.send(None)
+            claim.reply.send(REFUSED)
+            assert (await receive(ws))["error"]["code"] == REFUSED.code
+            with pytest.raises(ConnectionClosedError) as closed:
+                await receive(ws)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == REFUSED.close_code
 
     run(scenario())
