@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from s2s_actors.simulation.plant import SteppedPlant
     from tests.exploration.wired_client import WiredClient
 
-__all__ = ["Front"]
+__all__ = ["Front", "Witnessed"]
 
 KEY: Final = "both"
 
@@ -132,11 +132,28 @@ class Front:
         """Whose session it is."""
         return next(each for each in self._clients.values() if each.session_id == session_id)
 
-    def _meet(self, ws: Any, *rest: Any, **more: Any) -> Connection:
-        connection = Connection(ws, *rest, **more)
+    def _meet(self, ws: Any, *rest: Any, **more: Any) -> Witnessed:
+        connection = Witnessed(ws, *rest, **more)
         self._clients[ws].meet(connection)
         self.limits = connection._visit._limits
         return connection
+
+
+class Witnessed(Connection):
+    """A connection that tells of its own failures; to the log nobody listens here."""
+
+    failures: tuple[str, ...] = ()
+
+    async def run(self) -> None:
+        try:
+            await super().run()
+        except Exception as error:
+            self.failures = (*self.failures, f"fails with {error!r}")
+            raise
+
+    def _fail(self) -> None:
+        self.failures = (*self.failures, "fails by itself")
+        super()._fail()
 
 
 class _Numbered(PeerConnection):

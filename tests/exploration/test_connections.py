@@ -8,10 +8,11 @@ from __future__ import annotations
 import pytest
 
 from tests.exploration import search
+from tests.exploration.configuration import Configurations
 from tests.exploration.moves import FAULTS, Move, Trace
 from tests.exploration.scenarios import SCENARIOS, Scenario
 from tests.exploration.search import Budget, Exploration, explore, replay
-from tests.exploration.wired_world import WiredWorld
+from tests.exploration.wired_world import LOOP, WiredWorld
 
 WITHIN_A_UNIT = frozenset({"wedge", "hang", "fail", "burst", "double"})
 """Accidents of which a connection notices nothing, or what it notices of a crash."""
@@ -61,6 +62,22 @@ def test_two_explorations_of_connections_see_the_same(alone: str) -> None:
     first, second = (explore(alone, budget) for _ in range(2))
     assert first._seen.keys() == second._seen.keys()
     assert str(first) == str(second)
+
+
+@pytest.mark.parametrize(
+    "difference", ["step loop", "leave a", "vanish a", "cut a", "freeze a", "rubbish a"]
+)
+def test_whatever_happens_to_a_connection_makes_a_different_configuration(difference: str) -> None:
+    with WiredWorld(SCENARIOS["connected"]) as world:
+        world.play(Move("act", "a", "claim"))
+        while not world.wired["a"].peer.upgraded:
+            world.play(LOOP)
+        configurations = Configurations(world)
+        before = configurations.read(None)
+        assert configurations.read(None) == before
+        world.play(Move(*difference.split()))
+        assert configurations.read(None) != before
+        assert configurations.read(None) == Configurations(world).read(None)
 
 
 def test_a_client_that_freezes_before_it_has_read_anything_is_dropped_by_a_deadline() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from s2s_actors.server import connection, writing
 from s2s_actors.server.connection import Connection
+from s2s_actors.server.intake import Intake
 from s2s_actors.server.limits import Visit
 from s2s_actors.server.outbox import Farewell, Outbox
 from tests.exploration.moves import BrokenPromise, Trace
@@ -29,6 +30,10 @@ async def _farewell_first(self: Outbox) -> bytes | Farewell:
 
 
 _next = Outbox.next
+
+
+def _stumble(*_anything: object) -> None:
+    raise RuntimeError("a bug")
 
 
 def _never_end(self: Visit) -> None:
@@ -56,6 +61,14 @@ BUGS: dict[str, tuple[object, str, Any, str, str]] = {
     "a session counts for its key for ever": (
         *(Visit, "end", _never_end),
         *("leave", "still counts for its key"),
+    ),
+    "a connection stumbles over what a client sends": (
+        *(Intake, "take", _stumble),
+        *("rubbish", "a fails by itself"),
+    ),
+    "a connection stumbles on its way out": (
+        *(Outbox, "discard", _stumble),
+        *("leave", "a fails with RuntimeError"),
     ),
     "writing has no deadline": (
         *(connection, "write_events", _without_deadline),

@@ -10,7 +10,7 @@ from tests.exploration.wired_world import WiredWorld
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from s2s_actors.server.connection import Connection
+    from tests.exploration.front import Witnessed
     from tests.exploration.wired_client import WiredClient
     from tests.exploration.world import World
 
@@ -31,7 +31,8 @@ def connections(world: World) -> Iterator[str]:
     yield from _of_the_key(world)
 
 
-def _of_one(client: WiredClient, connection: Connection) -> Iterator[str]:
+def _of_one(client: WiredClient, connection: Witnessed) -> Iterator[str]:
+    yield from connection.failures
     back, chart = len(client.given_back), connection._chart
     is_held = chart.claiming.is_active or chart.connected.is_active
     owed = 0 if is_held or connection._refused is not None else client.claims

@@ -16,8 +16,7 @@ from tests.exploration.far_end import Peer
 if TYPE_CHECKING:
     from s2s_actors.protocol.client_events import ClientEvent
     from s2s_actors.runtime.actor import Actor
-    from s2s_actors.server.connection import Connection
-    from tests.exploration.front import Front
+    from tests.exploration.front import Front, Witnessed
 
 __all__ = ["WiredClient"]
 
@@ -39,12 +38,12 @@ class WiredClient(Client):
     def __init__(self, name: str, pool: Actor, front: Front) -> None:
         super().__init__(f"nobody-{name}", pool)
         self.peer = Peer(front.loop, front.secret)
-        self.connection: Connection | None = None
+        self.connection: Witnessed | None = None
         self.claims = 0
         self.given_back: list[str] = []
         self._front = front
 
-    def meet(self, connection: Connection) -> None:
+    def meet(self, connection: Witnessed) -> None:
         """Learn who serves it."""
         self.connection = connection
         self.session_id = connection._session_id
