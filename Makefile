@@ -14,6 +14,7 @@ SEED        ?= 1
 N           ?= 10000
 SECONDS     ?=
 SESSIONS    ?= 50
+SCENARIOS   ?=
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -66,7 +67,7 @@ simulate: $(INSTALLED) ## play SEEDS (1000) of a server in virtual time, where t
 	@$(BIN)/python -m tests.simulation $(or $(SEEDS),1000) $(JOBS)
 
 explore: $(INSTALLED) ## go every way of a few sessions, with accidents, for STEPS (200000)
-	@$(BIN)/python -m tests.exploration $(or $(STEPS),200000)
+	@$(BIN)/python -m tests.exploration $(or $(STEPS),200000) $(SCENARIOS)
 
 check: $(INSTALLED) ## format, lint, types, import contracts, diagrams
 	$(BIN)/ruff format --check $(SOURCES)
