@@ -49,12 +49,13 @@ class Front:
         limits: Those of the listener, as soon as there is a connection.
     """
 
-    def __init__(self, plant: SteppedPlant, sessions: int) -> None:
+    def __init__(self, plant: SteppedPlant, sessions: int, outbox_events: int) -> None:
         """Prepare it.
 
         Args:
             plant: The actors.
             sessions: How many the clients, who have one key, may have at a time.
+            outbox_events: How many events may wait for each.
         """
         # What it does not have nobody here needs.
         self.loop = SteppedLoop(plant.clock)  # type: ignore[abstract]
@@ -64,7 +65,10 @@ class Front:
         self._clients: dict[object, WiredClient] = {}
         key = ApiKey(KEY, hash_of(self.secret), max_sessions=sessions)
         self._options = ServerOptions(
-            ping_interval_s=None, door=Door(keys=KeyRing([key])), show_session_ids=False
+            ping_interval_s=None,
+            outbox_limit_events=outbox_events,
+            door=Door(keys=KeyRing([key])),
+            show_session_ids=False,
         )
         self._patches = ExitStack()
 

@@ -27,11 +27,13 @@ class Scenario:
             earlier, if the budget allows that.
         sessions: How many they may have together, if they have real connections to a whole
             server; None for clients without connections.
+        outbox_events: How many events may wait for a client with a connection.
     """
 
     units: int
     script: tuple[Deed, ...]
     sessions: int | None = None
+    outbox_events: int = 1000
 
 
 def _script(text: str) -> tuple[Deed, ...]:
@@ -49,4 +51,7 @@ SCENARIOS: Final = {
     "connected": Scenario(1, _script("a claim  b claim  a leave  b leave"), sessions=2),
     "one-too-many": Scenario(2, _script("a claim  b claim  a leave"), sessions=1),
     "connected-and-served": Scenario(1, _script("a claim  a ask  a leave"), sessions=2),
+    "not-read-in-time": Scenario(
+        1, _script("a claim  a ask  a leave"), sessions=2, outbox_events=3
+    ),
 }

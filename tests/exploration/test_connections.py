@@ -99,6 +99,18 @@ def test_a_client_that_freezes_before_it_has_read_anything_is_dropped_by_a_deadl
         assert peer.wire.lost
 
 
+def test_a_client_for_which_too_much_waits_is_cut_off() -> None:
+    with WiredWorld(SCENARIOS["not-read-in-time"]) as world:
+        while move := next(iter(world.steps), None) or world.deed:
+            world.play(move)
+            if world.wired["a"].peer.wire.lost:
+                break
+        client = world.wired["a"]
+        assert client.closed is None  # there was no time for a close frame
+        assert client.state == "closed"
+        assert client.given_back == ["unit"]
+
+
 def test_a_way_of_connections_that_somebody_wrote_down_can_be_gone() -> None:
     replay(
         Trace.parse("""

@@ -39,9 +39,9 @@ class WiredWorld(World):
     front: Front
 
     def _clients(self, names: Iterable[str]) -> dict[str, Client]:
-        sessions = self.scenario.sessions
+        sessions, events = self.scenario.sessions, self.scenario.outbox_events
         assert sessions is not None
-        self.front = self._stack.enter_context(Front(self.plant, sessions))
+        self.front = self._stack.enter_context(Front(self.plant, sessions, events))
         pool = self.plant.pool
         self.wired = {name: WiredClient(name, pool, self.front) for name in names}
         return dict(self.wired)
