@@ -126,7 +126,7 @@ class Wire(asyncio.Transport):
         if self._closing or self._eof:
             return
         self._eof = True
-        if not self._unread:
+        if not self.far.frozen:
             self.far.read(b"")
 
     def is_closing(self) -> bool:
@@ -174,21 +174,19 @@ class Wire(asyncio.Transport):
 
     def _lose(self, error: Exception | None) -> None:
         self.lost = True
-        if not self.far.gone:
+        if not self.far.frozen:
             self.far.read(b"")
         self.get_protocol().connection_lost(error)
 
     def _drain(self) -> None:
         while self._unread:
             self.far.read(self._unread.popleft().data)
-        if self._ending:
-            return
-        if self._paused:
+        if self._paused and not self._ending:
             self._paused = False
             self.get_protocol().resume_writing()
         if self._closing:
             self._end(None)
-        elif self._eof:
+        if self._eof or self.lost:
             self.far.read(b"")
 
     def _look_at(self, data: bytes) -> None:
