@@ -163,9 +163,8 @@ class SteppedPlant:
         # Asked before each step: what most actors fail comes first.
         return [
             actor
-            for actor in self._actors
+            for actor in self.live
             if (not actor.actor_inbox.empty() or actor in self._born)
-            and not actor.is_over
             and actor not in self._busy
             and actor.name not in self.wedged
         ]
