@@ -13,7 +13,7 @@ from s2s_actors.actors.stage import StageActor
 from s2s_actors.actors.unit import UnitActor
 from s2s_actors.runtime.supervision import Crashed
 from tests.exploration.fingerprint import waiting_in
-from tests.exploration.wire_promises import Farewells, connections, may_be_sent
+from tests.exploration.wire_promises import connections, may_be_sent
 from tests.exploration.wired_client import WiredClient
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ class Watch:
         self._leases: dict[str, Lease] = {}
         self._open: dict[str, set[str]] = {name: set() for name in world.clients}
         self._ended: dict[str, set[str]] = {name: set() for name in world.clients}
-        self._farewells = Farewells(world)
 
     @property
     def memory(self) -> Hashable:
@@ -64,8 +63,6 @@ class Watch:
         Raises:
             PromiseError: Somebody was sent what it must not be.
         """
-        for broken in self._farewells.look():
-            raise PromiseError(broken)
         for name, client in self._world.clients.items():
             self._look_at(name, client)
         held = self._world.plant.leases

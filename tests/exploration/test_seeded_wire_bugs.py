@@ -11,6 +11,7 @@ from s2s_actors.server.connection import Connection
 from s2s_actors.server.intake import Intake
 from s2s_actors.server.limits import Visit
 from s2s_actors.server.outbox import Farewell, Outbox
+from s2s_actors.server.peer import PeerConnection
 from tests.exploration.moves import BrokenPromise, Trace
 from tests.exploration.search import Budget, explore, replay
 
@@ -30,6 +31,14 @@ async def _farewell_first(self: Outbox) -> bytes | Farewell:
 
 
 _next = Outbox.next
+
+
+def _go_on_talking(self: PeerConnection) -> None:
+    _leave(self)
+    self.transport.write(b"\x81\x02{}")
+
+
+_leave = PeerConnection._leave
 
 
 def _stumble(*_anything: object) -> None:
@@ -69,6 +78,10 @@ BUGS: dict[str, tuple[object, str, Any, str, str]] = {
     "a connection stumbles on its way out": (
         *(Outbox, "discard", _stumble),
         *("leave", "a fails with RuntimeError"),
+    ),
+    "something is said behind the close frame": (
+        *(PeerConnection, "_leave", _go_on_talking),
+        *("leave", "was sent TEXT after the close frame"),
     ),
     "writing has no deadline": (
         *(connection, "write_events", _without_deadline),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.exploration.wired_client import WiredClient
     from tests.exploration.world import World
 
-__all__ = ["Farewells", "connections", "connections_are_over", "may_be_sent"]
+__all__ = ["connections", "connections_are_over", "may_be_sent"]
 
 
 def connections(world: World) -> Iterator[str]:
@@ -62,24 +62,6 @@ def _of_the_key(world: WiredWorld) -> Iterator[str]:
     counted = world.front.sessions_counted
     if counted != running:
         yield f"{running} sessions run, and {counted} are counted for their key"
-
-
-class Farewells:
-    """Looks whether an outbox takes anything behind its farewell."""
-
-    def __init__(self, world: World) -> None:
-        self._wired = world.wired if isinstance(world, WiredWorld) else {}
-        self._waiting: dict[str, int] = {}
-
-    def look(self) -> Iterator[str]:
-        """What is broken since the last look."""
-        for name, client in self._wired.items():
-            if client.connection is None or client.connection._outbox._farewell is None:
-                continue
-            waiting = len(client.connection._outbox._frames)
-            if waiting > self._waiting.get(name, waiting):
-                yield f"the outbox of {name} takes events after its farewell"
-            self._waiting[name] = waiting
 
 
 def may_be_sent(client: WiredClient, types: list[str]) -> bool:
