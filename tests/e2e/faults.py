@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from s2s_actors.backends.base import SttRequest, Transcript, TtsRequest
     from s2s_actors.backends.chat import LlmEvent, LlmRequest
     from s2s_actors.protocol.outputs import Count
+    from tests.support.realtime_client import RealtimeClient
 
 SCREAM_DB = -1.0
 """Level of a tone that breaks :class:`FragileVad`."""
@@ -202,3 +203,14 @@ class HangingTurn(ScriptedTurn):
         """Tell, some day."""
         self._hang.befall()
         return super().completeness(audio)
+
+
+async def second_request(client: RealtimeClient, hang: Hang) -> None:
+    """Ask for another response while the first one hangs: that is refused, and spoils nothing."""
+    second = await client.create()
+    error = await client.error(event_id=second)
+    assert error["code"] == "conversation_already_has_active_response"
+    hang.release()
+    assert (await client.done())["status"] == "completed"
+    await client.sync()
+    assert client.types.count("response.created") == 1

@@ -13,22 +13,16 @@ from s2s_actors.actors.open_session import OpenSession
 from s2s_actors.actors.pool import PoolActor
 from s2s_actors.actors.stage import StageActor
 from s2s_actors.actors.unit import UnitActor
-from tests.exploration.moves import BrokenPromise, Trace
-from tests.exploration.search import Budget, explore, replay
+from tests.exploration.finding import find_by
+from tests.exploration.search import replay
 
 
 def test_a_stage_that_drops_session_end_is_found_and_the_way_there_can_be_gone_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(StageActor, "_advance", _without_marker)
-    with pytest.raises(BrokenPromise, match="drains, and SESSION_END is lost") as found:
-        explore("one-after-the-other", Budget(faults=0, turns=0))
-    way = Trace.parse(str(found.value.trace))
-    assert way.moves == found.value.trace.moves
+    way = find_by(None, "one-after-the-other", "drains, and SESSION_END is lost")
     assert str(way.moves[-1]) == "step llm-0"
-    with pytest.raises(BrokenPromise) as again:
-        replay(way)
-    assert str(again.value) == str(found.value)
     monkeypatch.undo()
     replay(way)  # and without the bug it leads to no harm
 
@@ -138,8 +132,4 @@ def test_a_bug_that_needs_an_accident_is_found_and_its_trace_shows_it(
     owner, name, instead, accident, broken = BUGS[bug]
     scenario = "one-after-the-other" if accident == "fail" else "hardly-there"
     monkeypatch.setattr(owner, name, instead)
-    with pytest.raises(BrokenPromise, match=broken) as found:
-        explore(scenario, Budget(faults=1, turns=0, kinds=frozenset({accident})))
-    with pytest.raises(BrokenPromise) as again:
-        replay(Trace.parse(str(found.value.trace)))
-    assert str(again.value) == str(found.value)
+    find_by(accident, scenario, broken)

@@ -12,8 +12,7 @@ from s2s_actors.server.intake import Intake
 from s2s_actors.server.limits import Visit
 from s2s_actors.server.outbox import Farewell, Outbox
 from s2s_actors.server.peer import PeerConnection
-from tests.exploration.moves import BrokenPromise, Trace
-from tests.exploration.search import Budget, explore, replay
+from tests.exploration.finding import find_by
 
 if TYPE_CHECKING:
     from s2s_actors.server.writing import Written
@@ -97,8 +96,4 @@ def test_a_bug_of_a_connection_is_found_and_its_trace_shows_it(
     owner, name, instead, accident, broken = BUGS[bug]
     scenario = "one-too-many" if accident == "time" else "connected"
     monkeypatch.setattr(owner, name, instead)
-    with pytest.raises(BrokenPromise, match=broken) as found:
-        explore(scenario, Budget(faults=1, turns=0, kinds=frozenset({accident})))
-    with pytest.raises(BrokenPromise) as again:
-        replay(Trace.parse(str(found.value.trace)))
-    assert str(again.value) == str(found.value)
+    find_by(accident, scenario, broken)
