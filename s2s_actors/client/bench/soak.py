@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from s2s_actors.client.bench.exchange import exchange, turn_row
 from s2s_actors.client.bench.probing import probing
 from s2s_actors.client.bench.rows import Place, Row
-from s2s_actors.client.bench.seats import Seat, settings_for
+from s2s_actors.client.bench.seats import Seat, settings_for, take_all
 from s2s_actors.errors import S2SError
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class _Line:
     async def _call(self, server: Server) -> None:
         settings = settings_for(server, self._options, self._options.prompt, {})
         async with Seat(server, settings, self._options.timeout_s) as seat:
+            await take_all([seat])  # the unit of the call before may not be clean yet
             for question in range(_QUESTIONS):
                 row = await self._ask(seat, first=question == 0)
                 self._asked += 1
