@@ -469,13 +469,18 @@ def test_a_crashed_stage_costs_one_answer_and_not_the_session(stage: str) -> Non
         run(scenario())
 
 
+async def scream(client: RealtimeClient) -> None:
+    """Break the voice detection, once: what came in pieces would break its successor as well."""
+    await client.append(tone(100, level_db=SCREAM_DB), step_ms=100)
+
+
 def test_a_voice_detection_that_crashes_in_silence_hears_the_next_turn() -> None:
     with RunningServer(scripted_models(vad=FragileVad()), units=1) as server:
 
         async def scenario() -> None:
             async with RealtimeClient(server) as client:
                 await client.play("Yes.")
-                await client.append(tone(100, level_db=SCREAM_DB))
+                await scream(client)
                 await server.until_pool(lambda pool: pool["units"][0]["restarts"] == 1)
                 await client.sync()
                 await client.append(silence(300))
@@ -493,7 +498,7 @@ def test_a_voice_detection_that_crashes_in_mid_speech_still_ends_the_turn() -> N
                 await client.play("First.", "Second.", stt=["one", "two"])
                 await client.append(tone(400))
                 await client.event("input_audio_buffer.speech_started")
-                await client.append(tone(100, level_db=SCREAM_DB))
+                await scream(client)
                 await server.until_pool(lambda pool: pool["units"][0]["restarts"] == 1)
                 await client.sync()
                 # The user says nothing more: nobody but the server can end the turn.
