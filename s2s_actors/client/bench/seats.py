@@ -141,13 +141,13 @@ async def take_all(seats: Iterable[Seat]) -> None:
     """
     pauses = iter(_PAUSES_S)
     for seat in seats:
-        while True:
-            try:
-                await seat.session()
-            except CapacityError:
-                if (pause_s := next(pauses, None)) is not None:
-                    await asyncio.sleep(pause_s)
-                    continue
-            except S2SError:
-                pass
-            break
+        while await _is_full(seat) and (pause_s := next(pauses, 0)):  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(pause_s)
+
+
+async def _is_full(seat: Seat) -> bool:
+    try:
+        await seat.session()
+    except S2SError as error:
+        return isinstance(error, CapacityError)
+    return False
